@@ -58,14 +58,13 @@ static struct engine_thread *start(bool dedicated, int core)
 	return t;
 }
 
-/** Deadlines are met though nobody polls, and one that is set while the thread sleeps too. */
-static void timers_fire_without_the_application(void **state)
+/** Set a deadline, and wait for it: @p n times. */
+static void let_timer_fire(unsigned n)
 {
-	struct engine_thread *t = start(false, -1);
 	struct timer timer;
 
 	timer_init(&timer, on_timer);
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		unsigned before = atomic_load(&fired);
 
 		engine_lock(&engine);
@@ -74,6 +73,14 @@ static void timers_fire_without_the_application(void **state)
 		while (atomic_load(&fired) == before)
 			sched_yield();
 	}
+}
+
+/** Deadlines are met though nobody polls, and one that is set while the thread sleeps too. */
+static void timers_fire_without_the_application(void **state)
+{
+	struct engine_thread *t = start(false, -1);
+
+	let_timer_fire(5);
 	assert_true(engine_thread_stats(t).rounds >= 5);
 	assert_true(engine_thread_stats(t).sleeps >= 1);
 	engine_thread_stop(t);
@@ -341,7 +348,6 @@ static void a_program_may_close_our_descriptors(void **state)
 
 	for (unsigned which = 0; which < 2; which++) {
 		struct engine_thread *t;
-		struct timer timer;
 		uint64_t sleeps;
 
 		if (which == 0)
@@ -350,16 +356,7 @@ static void a_program_may_close_our_descriptors(void **state)
 			port->rx_fd = closed_fd();
 		atomic_store(&naps, 0);
 		t = start(false, -1);
-		timer_init(&timer, on_timer);
-		for (unsigned i = 0; i < 3; i++) {
-			unsigned before = atomic_load(&fired);
-
-			engine_lock(&engine);
-			timer_start(&engine.wheel, &timer, engine.now + 1000000);
-			engine_unlock(&engine);
-			while (atomic_load(&fired) == before)
-				sched_yield();
-		}
+		let_timer_fire(3);
 		while (engine_thread_stats(t).sleeps < 20)
 			sched_yield();
 		sleeps = engine_thread_stats(t).sleeps;

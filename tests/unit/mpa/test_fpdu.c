@@ -130,16 +130,22 @@ static void hold_second(struct mpa_user *u)
 		mpa_rx_pause(u->m);
 }
 
+/* Of what is unread the LLP shows one piece, and tells of an end that is behind it. */
+static void show_little(struct mpa_user *u, struct mpa_user_ops *ops)
+{
+	ops->eof_waits = on_eof_waits;
+	eof_waits = 0;
+	mpa_set_user(u->m, ops, u);
+	llp_mem_set_unread(u->net, 1);
+}
+
 /* The peer's end is behind so much that the LLP cannot show it. */
 static void test_eof_behind_what_is_shown(void **state)
 {
 	struct mpa_user *u = operational(false);
 	struct mpa_user_ops ops = mpa_user_ops;
 
-	ops.eof_waits = on_eof_waits;
-	eof_waits = 0;
-	mpa_set_user(u->m, &ops, u);
-	llp_mem_set_unread(u->net, 1);
+	show_little(u, &ops);
 	u->on_ulpdu = hold;
 	FEED(u, "\x00\x05hello\x00\xde\xad\xbe\xef");
 	FEED(u, "\x00\x05world\x00\xde\xad\xbe\xef");
@@ -168,11 +174,8 @@ static void test_eof_behind_what_waits_for_a_user(void **state)
 	struct mpa_user *u = operational(false);
 	struct mpa_user_ops ops = mpa_user_ops;
 
-	ops.eof_waits = on_eof_waits;
 	ops.ulpdu = NULL;
-	eof_waits = 0;
-	mpa_set_user(u->m, &ops, u);
-	llp_mem_set_unread(u->net, 1);
+	show_little(u, &ops);
 	FEED(u, "\x00\x05hello\x00\xde\xad\xbe\xef");
 	FEED(u, "\x00\x05wor");
 	llp_shutdown(u->peer.llp);

@@ -400,30 +400,29 @@ static void flows_end(struct flows *f)
 	p.b.qp = f->single[1];
 }
 
-/* Who has had an element waits behind those that have not. */
-static void test_an_srq_serves_in_turn(void **state)
+/* Receives come @p batch at a time, until all messages have theirs. */
+static void flows_serve_evenly(unsigned batch)
 {
 	struct flows f;
 
 	flows_begin(&f);
-	for (unsigned n = 0; n < FLOWS * MESSAGES; n++) {
-		flows_post(&f, 1);
+	for (unsigned n = 0; n < FLOWS * MESSAGES; n += batch) {
+		flows_post(&f, batch);
 		flows_expect_even(&f);
 	}
 	flows_end(&f);
 }
 
+/* Who has had an element waits behind those that have not. */
+static void test_an_srq_serves_in_turn(void **state)
+{
+	flows_serve_evenly(1);
+}
+
 /* One that finds several takes its own, and leaves the others theirs. */
 static void test_an_srq_serves_batches_in_turn(void **state)
 {
-	struct flows f;
-
-	flows_begin(&f);
-	for (unsigned n = 0; n < FLOWS * MESSAGES; n += 2) {
-		flows_post(&f, 2);
-		flows_expect_even(&f);
-	}
-	flows_end(&f);
+	flows_serve_evenly(2);
 }
 
 /* A send of a QP that waits rings its doorbell, too: that takes nobody's turn. */

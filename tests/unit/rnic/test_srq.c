@@ -127,6 +127,18 @@ static void sends_take_in_order_and_the_limit_tells_once(void **state)
 	finish(p, srq);
 }
 
+/** Half of a message of 30,000 octets comes, and has its element. */
+static void half_a_message(struct pair *p)
+{
+	llp_mem_set_buffer(p->mem, 10000);
+	p->quiet = true;
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_SEND, 0, 30000, 0, 0);
+	engine_lock(&p->engine);
+	for (unsigned i = 0; i < 4; i++)
+		llp_mem_step(p->mem);
+	engine_unlock(&p->engine);
+}
+
 /** The QP fails: what it had taken is flushed, what is in the SRQ stays for the others. */
 static void an_error_leaves_the_srq_alone(void **state)
 {
@@ -137,14 +149,7 @@ static void an_error_leaves_the_srq_alone(void **state)
 	pair_connect(p);
 	post(&p->b, srq, 20, 0, 30000);
 	post(&p->b, srq, 21, 0, 100);
-	/* Half of a message. */
-	llp_mem_set_buffer(p->mem, 10000);
-	p->quiet = true;
-	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_SEND, 0, 30000, 0, 0);
-	engine_lock(&p->engine);
-	for (unsigned i = 0; i < 4; i++)
-		llp_mem_step(p->mem);
-	engine_unlock(&p->engine);
+	half_a_message(p);
 	assert_int_equal(recv_queue_count(&srq->rq), 1);
 	assert_int_equal(rnic_qp_modify(p->b.qp, RNIC_QP_STATE,
 				 &(struct rnic_qp_attr){.state = RNIC_QP_ERROR}),
@@ -167,13 +172,7 @@ static void who_leaves_gives_its_room_back(struct pair *p, bool reset)
 	pair_connect(p);
 	for (unsigned i = 0; i < 8; i++)
 		post(&p->b, srq, 20 + i, 0, 30000);
-	llp_mem_set_buffer(p->mem, 10000);
-	p->quiet = true;
-	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_SEND, 0, 30000, 0, 0);
-	engine_lock(&p->engine);
-	for (unsigned i = 0; i < 4; i++)
-		llp_mem_step(p->mem);
-	engine_unlock(&p->engine);
+	half_a_message(p);
 	assert_int_equal(recv_queue_count(&srq->rq), 7);
 	if (reset) {
 		assert_int_equal(pair_go(p->b.qp, RNIC_QP_RESET), 0);

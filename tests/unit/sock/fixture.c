@@ -202,6 +202,15 @@ pid_t fixture_child(void)
 		pause();
 }
 
+void fixture_peer_resets(struct fixture *f)
+{
+	const struct linger now = {.l_onoff = 1};
+
+	assert_int_equal(setsockopt(f->peer_fd, SOL_SOCKET, SO_LINGER, &now, sizeof now), 0);
+	close(f->peer_fd);
+	f->peer_fd = -1;
+}
+
 void fixture_end_child(pid_t child)
 {
 	assert_int_equal(kill(child, SIGKILL), 0);

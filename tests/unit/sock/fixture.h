@@ -67,6 +67,9 @@ uint16_t fixture_peer_listens(struct fixture *f, const char *address);
 /** Connect to the plain socket and accept there. */
 void fixture_connect(struct fixture *f, const char *address);
 
+/** The plain socket resets its connection, and is closed. */
+void fixture_peer_resets(struct fixture *f);
+
 /** Does the kernel tell all of tcp_info that is read? qemu-user tells four bytes. */
 bool fixture_has_tcp_info(void);
 

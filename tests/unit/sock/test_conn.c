@@ -170,13 +170,9 @@ static void the_peer_closes_first(void **state)
 
 static void a_reset_is_told(void **state)
 {
-	const struct linger now = {.l_onoff = 1};
-
 	fixture_open(&f, NULL);
 	fixture_connect(&f, "127.0.0.1");
-	setsockopt(f.peer_fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-	close(f.peer_fd);
-	f.peer_fd = -1;
+	fixture_peer_resets(&f);
 	fixture_until(&f, fixture_is_closed);
 	assert_int_equal(f.seen.error, -ECONNRESET);
 	assert_int_equal(f.seen.closes, 1);
@@ -203,6 +199,15 @@ static void what_came_before_a_reset_is_shown(void **state)
 	fixture_close(&f);
 }
 
+static void close_our_direction(void)
+{
+	uint8_t byte;
+
+	llp_shutdown(f.seen.llp);
+	fixture_round(&f);
+	assert_int_equal(peer_reads(&byte, 1), 0);
+}
+
 static void an_abort_resets_and_tells_nothing(void **state)
 {
 	uint8_t byte;
@@ -210,11 +215,8 @@ static void an_abort_resets_and_tells_nothing(void **state)
 	for (unsigned shut = 0; shut < 2; shut++) {
 		fixture_open(&f, NULL);
 		fixture_connect(&f, "127.0.0.1");
-		if (shut) {
-			llp_shutdown(f.seen.llp);
-			fixture_round(&f);
-			assert_int_equal(peer_reads(&byte, 1), 0);
-		}
+		if (shut)
+			close_our_direction();
 		llp_abort(f.seen.llp);
 		fixture_round(&f);
 		if (shut)
@@ -241,16 +243,12 @@ static void an_abort_does_not_wait_for_a_child(void **state)
 {
 	for (unsigned shut = 0; shut < 2; shut++) {
 		pid_t child;
-		uint8_t byte;
 
 		fixture_open(&f, NULL);
 		fixture_connect(&f, "127.0.0.1");
 		child = fixture_child();
-		if (shut) {
-			llp_shutdown(f.seen.llp);
-			fixture_round(&f);
-			assert_int_equal(peer_reads(&byte, 1), 0);
-		}
+		if (shut)
+			close_our_direction();
 		llp_abort(f.seen.llp);
 		fixture_assert_untold(&f);
 		if (shut)

@@ -302,17 +302,13 @@ static void the_end_waits_again(void **state)
 /** As over our own TCP: a peer that is lost is told of at once. */
 static void a_reset_does_not_wait_behind_a_full_buffer(void **state)
 {
-	const struct linger reset = {.l_onoff = 1};
-
 	for (unsigned closed_first = 0; closed_first < 2; closed_first++) {
 		leave_a_full_buffer(10000);
 		if (closed_first) {
 			shutdown(f.peer_fd, SHUT_WR);
 			fixture_until(&f, end_waits);
 		}
-		setsockopt(f.peer_fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-		close(f.peer_fd);
-		f.peer_fd = -1;
+		fixture_peer_resets(&f);
 		fixture_until(&f, fixture_is_closed);
 		assert_int_equal(f.seen.error, -ECONNRESET);
 		assert_int_equal(f.seen.eofs, 0);

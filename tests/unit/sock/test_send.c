@@ -252,6 +252,17 @@ static void rounds_for(uint64_t *now, unsigned ms)
 		round_at(*now += 10000000);
 }
 
+/** Not yet, but in the next second. */
+static void expect_timed_out(uint64_t *now)
+{
+	assert_int_equal(f.seen.closes, 0);
+	rounds_for(now, 1000);
+	assert_int_equal(f.seen.closes, 1);
+	assert_int_equal(f.seen.error, -ETIMEDOUT);
+	info_made = NULL;
+	fixture_close(&f);
+}
+
 /** The kernel asks less and less often, and a peer that answers each time is not silent. */
 static void a_closed_window_is_not_silence(void **state)
 {
@@ -296,12 +307,7 @@ static void what_is_asked_in_vain_ends_it(void **state)
 		rounds_for(&now, 5000);
 		info_made = i ? info_sent : info_probed;
 		rounds_for(&now, 900);
-		assert_int_equal(f.seen.closes, 0);
-		rounds_for(&now, 1000);
-		assert_int_equal(f.seen.closes, 1);
-		assert_int_equal(f.seen.error, -ETIMEDOUT);
-		info_made = NULL;
-		fixture_close(&f);
+		expect_timed_out(&now);
 	}
 }
 
@@ -366,12 +372,7 @@ static void to_stand_still_is_nobodys_silence(void **state)
 			assert_int_equal(f.seen.closes, 0);
 		}
 		rounds_for(&now, 200);
-		assert_int_equal(f.seen.closes, 0);
-		rounds_for(&now, 1000);
-		assert_int_equal(f.seen.closes, 1);
-		assert_int_equal(f.seen.error, -ETIMEDOUT);
-		info_made = NULL;
-		fixture_close(&f);
+		expect_timed_out(&now);
 	}
 }
 
