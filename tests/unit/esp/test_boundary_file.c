@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The file that an IPsec boundary reads, and reads again: while packets go, and when it cannot. */
+#include "ends.h"
+
+#include "base/bytes.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+static void a_new_file_is_in_force_and_a_wrong_one_is_not(void **state)
+{
+	char *text = ends_both_ways("", ""), next[8192];
+	struct rte_mbuf *m;
+
+	ends_begin(text, text);
+	esp_boundary_look(ends.a.esp);
+	assert_int_equal(end_stats(&ends.a)->reloads, 0);
+	ends_write_file(ends.a.path, "ip xfrm nonsense\n");
+	esp_boundary_look(ends.a.esp);
+	assert_int_equal(end_stats(&ends.a)->reloads_failed, 1);
+	assert_non_null(strstr(ends.a.log_text, "line 1"));
+	assert_non_null(strstr(ends.a.log_text, "stays in force"));
+	assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
+	end_give(&ends.b, end_take(&ends.a));
+	end_expect_delivered(&ends.b, 1);
+	/* B first takes the new SA, then A uses it; packets of the old one are still good. */
+	snprintf(next, sizeof next, "%s" SA, text, "10.0.0.1", "10.0.0.2", 0x1001, "");
+	ends_write_file(ends.b.path, next);
+	esp_boundary_look(ends.b.esp);
+	assert_int_equal(end_stats(&ends.b)->sas_in, 2);
+	assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
+	m = end_take(&ends.a);
+	ends_write_file(ends.a.path, next);
+	esp_boundary_look(ends.a.esp);
+	assert_int_equal(end_stats(&ends.a)->reloads, 1);
+	assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
+	assert_int_equal(load_be32(end_octets(ends.a.out[0]) + V4), 0x1001);
+	end_give(&ends.b, end_take(&ends.a));
+	end_give(&ends.b, m);
+	end_expect_delivered(&ends.b, 3);
+	ends_end();
+}
+
+static void a_file_without_a_policy_says_what_becomes_of_packets(void **state)
+{
+	char *text = ends_both_ways("", "");
+
+	ends_begin(text, text);
+	ends_write_file(ends.a.path, "");
+	esp_boundary_look(ends.a.esp);
+	assert_non_null(strstr(ends.a.log_text, "was read again"));
+	assert_string_equal(strstr(ends.a.log_before, "has no policy"),
+		"has no policy: packets in are discarded, packets out are discarded");
+	ends_write_file(ends.a.path, "ip xfrm policy setdefault in accept out accept\n");
+	esp_boundary_look(ends.a.esp);
+	assert_string_equal(strstr(ends.a.log_before, "has no policy"),
+		"has no policy: packets in are taken in the clear, packets out are sent in the "
+		"clear");
+	ends_end();
+}
+
+/* Refused for a passing reason, told once, and taken as it is when that has passed. */
+static void a_file_is_tried_again(void **state)
+{
+	char *text = ends_both_ways("", "");
+	struct rlimit all, none;
+	unsigned lines;
+
+	ends_begin(text, text);
+	ends_write_file(ends.a.path, "");
+	assert_int_equal(chmod(ends.a.path, 0644), 0);
+	esp_boundary_look(ends.a.esp);
+	assert_int_equal(end_stats(&ends.a)->reloads_failed, 1);
+	assert_int_equal(chmod(ends.a.path, 0600), 0);
+	esp_boundary_look(ends.a.esp);
+	assert_int_equal(end_stats(&ends.a)->reloads, 1);
+	ends_write_file(ends.a.path, text);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+	none = (struct rlimit){0, all.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	esp_boundary_look(ends.a.esp);
+	lines = ends.a.log_lines;
+	esp_boundary_look(ends.a.esp);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+	assert_int_equal(end_stats(&ends.a)->reloads_failed, 3);
+	assert_int_equal(ends.a.log_lines, lines);
+	esp_boundary_look(ends.a.esp);
+	assert_int_equal(end_stats(&ends.a)->reloads, 2);
+	ends_end();
+}
+
+static void a_new_sa_is_taken_as_soon_as_it_is_used(void **state)
+{
+	char *text = ends_both_ways("", ""), next[8192];
+	int len = snprintf(next, sizeof next, "%s", text);
+
+	ends_begin(text, text);
+	for (uint32_t spi = 0x1001; spi < 0x1004; spi++) {
+		/* As strangers, too, may send what there is no SA for, the third comes too early.
+		 */
+		ends.now += spi == 0x1003 ? SECOND / 2000 : SECOND;
+		len += snprintf(
+			next + len, sizeof next - (size_t)len, SA, "10.0.0.1", "10.0.0.2", spi, "");
+		ends_write_file(ends.a.path, next);
+		ends_write_file(ends.b.path, next);
+		esp_boundary_look(ends.a.esp);
+		assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
+		end_give(&ends.b, end_take(&ends.a));
+	}
+	assert_int_equal(end_stats(&ends.b)->reloads, 2);
+	assert_int_equal(end_stats(&ends.b)->rx_no_sa, 1);
+	end_expect_delivered(&ends.b, 2);
+	ends_end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_new_file_is_in_force_and_a_wrong_one_is_not),
+		cmocka_unit_test(a_file_without_a_policy_says_what_becomes_of_packets),
+		cmocka_unit_test(a_file_is_tried_again),
+		cmocka_unit_test(a_new_sa_is_taken_as_soon_as_it_is_used),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
