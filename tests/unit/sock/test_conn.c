@@ -297,25 +297,35 @@ static bool is_accepted(struct fixture *x)
 	return x->seen.llp != NULL;
 }
 
+/** Accept connection @p i, of which the first is there, and close it: its peer does not. @return
+ * that.
+ */
+static int close_next(const struct ip_endpoint *at, unsigned i)
+{
+	int fd = i ? fixture_plain_connect(at) : f.peer_fd;
+	char byte;
+
+	assert_true(fd >= 0);
+	fixture_until(&f, is_accepted);
+	llp_release(f.seen.llp);
+	f.seen.llp = NULL;
+	fixture_round(&f);
+	assert_int_equal(recv(fd, &byte, 1, 0), 0);
+	return fd;
+}
+
 /** Of those that we have closed and their peer has not the oldest goes for one more. */
 static void so_many_wait_for_their_peer_at_most(void **state)
 {
 	const struct sock_stack_config cfg = {.max_orphans = 2};
 	struct ip_endpoint at, remote;
 	int fd[4];
-	char byte;
 
 	fixture_open(&f, &cfg);
 	fixture_accept(&f, "127.0.0.1");
 	llp_endpoints(f.seen.llp, &at, &remote);
 	for (unsigned i = 0; i < 4; i++) {
-		fd[i] = i ? fixture_plain_connect(&at) : f.peer_fd;
-		assert_true(fd[i] >= 0);
-		fixture_until(&f, is_accepted);
-		llp_release(f.seen.llp);
-		f.seen.llp = NULL;
-		fixture_round(&f);
-		assert_int_equal(recv(fd[i], &byte, 1, 0), 0);
+		fd[i] = close_next(&at, i);
 		assert_int_equal(sock_stack_stats(f.s)->connections, i ? 2 : 1);
 	}
 	assert_int_equal(sock_stack_stats(f.s)->orphans_recycled, 2);
@@ -333,21 +343,13 @@ static void one_for_too_many_is_not_told_of_again(void **state)
 	struct ip_endpoint at, remote;
 	int fd[2];
 	pid_t child;
-	char byte;
 
 	fixture_open(&f, &cfg);
 	fixture_accept(&f, "127.0.0.1");
 	llp_endpoints(f.seen.llp, &at, &remote);
 	child = fixture_child();
-	for (unsigned i = 0; i < 2; i++) {
-		fd[i] = i ? fixture_plain_connect(&at) : f.peer_fd;
-		assert_true(fd[i] >= 0);
-		fixture_until(&f, is_accepted);
-		llp_release(f.seen.llp);
-		f.seen.llp = NULL;
-		fixture_round(&f);
-		assert_int_equal(recv(fd[i], &byte, 1, 0), 0);
-	}
+	for (unsigned i = 0; i < 2; i++)
+		fd[i] = close_next(&at, i);
 	assert_int_equal(sock_stack_stats(f.s)->orphans_recycled, 1);
 	fixture_round(&f);
 	assert_int_equal(send(fd[0], "x", 1, MSG_NOSIGNAL), 1);
