@@ -2,6 +2,7 @@
 #include "provider/cm/channel.h"
 
 #include "base/fd_room.h"
+#include "provider/cm/call.h"
 #include "provider/cm/multicast.h"
 
 #include <errno.h>
@@ -228,6 +229,8 @@ void ucma_channel_purge(
 		if (ev->id != id || (multicast && !ucma_multicast_has(multicast, ev)))
 			continue;
 		TAILQ_REMOVE(&ch->events, ev, link);
+		if (ev->request)
+			ucma_id_give_back(&ev->request->ucma->ids, ev->request);
 		free(ev);
 	}
 	ucma_channel_tell(ch);

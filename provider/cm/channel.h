@@ -36,10 +36,14 @@ struct ucma_multicast;
  */
 struct ucma_event {
 	TAILQ_ENTRY(ucma_event) link;
-	struct ucma_id *id;      /**< the id that it is about */
-	struct rnic_ep *request; /**< CONNECT_REQUEST: owned by the listener until read */
-	uint64_t uid;            /**< of the id, when it happened; of a join */
-	uint32_t number;         /**< of the id; of a request that was read, or a join, its own */
+	struct ucma_id *id; /**< the id that it is about */
+	/**
+	 * CONNECT_REQUEST: what the request becomes when it is read. Its endpoint is the
+	 * listener's until then.
+	 */
+	struct ucma_id *request;
+	uint64_t uid;    /**< of the id, when it happened; of a join */
+	uint32_t number; /**< of the id; of a request that was read, or a join, its own */
 	uint32_t status;
 	uint8_t type; /**< enum ucma_event_type */
 	uint8_t responder_resources, initiator_depth;

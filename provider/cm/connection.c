@@ -9,9 +9,6 @@
 /** The kernel's default of /proc/sys/net/rdma_ucm/max_backlog. */
 #define MAX_BACKLOG 1024
 
-/** Requests that a listener tells of though there is no memory. */
-#define REQUESTS_EXPECTED 3
-
 /** CM reject reasons of IB (IBTA table 95) that the kernel lets a program give; MPA has none. */
 #define REASON_NONE                 0
 #define REASON_CONSUMER_DEFINED     28
@@ -33,10 +30,7 @@ int ucma_listen(struct ucma_call *c)
 		err = ucma_step(c, UCMA_ADDR_BOUND, UCMA_LISTEN);
 	if (err)
 		return err;
-	err = ucma_expect(c, REQUESTS_EXPECTED, 0);
-	if (!err)
-		err = rnic_ep_listen(
-			c->id->ep, backlog && backlog < MAX_BACKLOG ? backlog : MAX_BACKLOG);
+	err = rnic_ep_listen(c->id->ep, backlog && backlog < MAX_BACKLOG ? backlog : MAX_BACKLOG);
 	if (err)
 		ucma_step(c, UCMA_LISTEN, UCMA_ADDR_BOUND);
 	return err;

@@ -41,7 +41,7 @@ struct ucma_event *ucma_event_begin(
 
 /*
  * Of what an endpoint tells nobody is told again, so memory for it is there already. Of requests
- * there may be any number: what a listener keeps is for when there is no memory.
+ * there may be any number: one without memory is refused.
  */
 static struct ucma_event *ucma_event_of_ep(struct ucma_id *id, const struct rnic_ep_event *e)
 {
@@ -50,10 +50,8 @@ static struct ucma_event *ucma_event_of_ep(struct ucma_id *id, const struct rnic
 	uint8_t before = id->ud && e->type == RNIC_EP_ESTABLISHED ? sizeof ud : 0;
 	uint8_t most = UCMA_PRIVATE_MAX - before;
 	uint8_t len = before + (e->private_len < most ? (uint8_t)e->private_len : most);
-	struct ucma_event *ev = e->request ? ucma_event_alloc(len) : NULL;
+	struct ucma_event *ev = e->request ? ucma_event_alloc(len) : ucma_id_take_event(id, len);
 
-	if (!ev)
-		ev = ucma_id_take_event(id, len);
 	if (!ucma_event_begin(ev, id, ucma_event_types[e->type]))
 		return NULL;
 	/*
@@ -126,7 +124,27 @@ void ucma_tell_due(struct engine_doorbell *tell)
 	pthread_mutex_unlock(&u->lock);
 }
 
-static void ucma_take_event(struct ucma_id *id, const struct rnic_ep_event *e)
+/**
+ * The kernel's ucma_connect_event_handler(): a request has its id from the start. To read it takes
+ * nothing that may be missing then, when its peer waits. @return NULL: no memory, or no number.
+ */
+static struct ucma_event *ucma_event_of_request(struct ucma_id *id, const struct rnic_ep_event *e)
+{
+	struct ucma_id_table *t = &id->ucma->ids;
+	struct ucma_id *request = ucma_id_reserve(id->ucma, t);
+	struct ucma_event *ev = request ? ucma_event_of_ep(id, e) : NULL;
+
+	if (ev) {
+		request->ep = e->request;
+		ev->request = request;
+	} else if (request) {
+		ucma_id_give_back(t, request);
+	}
+	return ev;
+}
+
+/** @return false: there is nobody to be told, or no memory. */
+static bool ucma_take_event(struct ucma_id *id, const struct rnic_ep_event *e)
 {
 	struct ucma_event *ev;
 
@@ -136,13 +154,13 @@ static void ucma_take_event(struct ucma_id *id, const struct rnic_ep_event *e)
 	 * fail in its turn.
 	 */
 	if (!id->uid)
-		return;
-	ev = ucma_event_of_ep(id, e);
+		return false;
+	ev = e->request ? ucma_event_of_request(id, e) : ucma_event_of_ep(id, e);
 	if (!ev)
-		return;
-	ev->request = e->request;
+		return false;
 	ev->status = (uint32_t)ucma_status_of(e, ev);
 	ucma_push_later(id->channel, id->ucma, ev);
+	return true;
 }
 
 void ucma_on_ep_event(const struct rnic_ep_event *e)
@@ -151,8 +169,9 @@ void ucma_on_ep_event(const struct rnic_ep_event *e)
 	struct ucma *u = id->ucma;
 
 	pthread_mutex_lock(&u->lock);
-	if (!id->dying)
-		ucma_take_event(id, e);
+	/* Of a listener that is dying the requests end with it. */
+	if (!id->dying && !ucma_take_event(id, e) && e->refuse)
+		*e->refuse = true;
 	pthread_mutex_unlock(&u->lock);
 }
 
@@ -174,11 +193,9 @@ int ucma_event_post(struct ucma_id *id, enum ucma_event_type type)
 /* A request is read: from now on it is an id of its own. Called with the lock. */
 static struct ucma_id *ucma_adopt(struct ucma_call *c, struct ucma_event *ev)
 {
-	struct ucma_id *id = ucma_id_new(c->u, &c->u->ids, c->ch);
+	struct ucma_id *id = ev->request;
 
-	if (!id)
-		return NULL;
-	id->ep = ev->request;
+	ucma_id_enter(&c->u->ids, c->ch, id);
 	id->state = UCMA_REQUEST;
 	id->port_space = ev->id->port_space;
 	id->qp_type = ev->id->qp_type;
@@ -213,19 +230,12 @@ static int ucma_take_first(struct ucma_call *c, struct ucma_taken *t)
 	struct ucma *u = c->u;
 	struct ucma_event *ev;
 
-	t->adopted = NULL;
 	do {
 		ev = TAILQ_FIRST(&c->ch->events);
 		if (!ev)
 			return -ENODATA;
 	} while (ev->request && !ucma_id_hold_or_wait(&u->ids, &u->lock, ev->id));
-	if (ev->request) {
-		t->adopted = ucma_adopt(c, ev);
-		if (!t->adopted) {
-			ucma_id_release(&u->ids, ev->id);
-			return -ENOMEM;
-		}
-	}
+	t->adopted = ev->request ? ucma_adopt(c, ev) : NULL;
 	TAILQ_REMOVE(&c->ch->events, ev, link);
 	*ucma_events_reported(u, ev) += 1;
 	t->event = ev;

@@ -18,25 +18,41 @@ int ucma_id_table_init(struct ucma_id_table *t)
 
 struct ucma_id *ucma_id_new(struct ucma *u, struct ucma_id_table *t, struct ucma_channel *ch)
 {
-	struct ucma_id *id;
+	struct ucma_id *id = ch->closed ? NULL : ucma_id_reserve(u, t);
 
-	if (t->used == UCMA_MAX_IDS || ch->closed)
-		return NULL;
-	id = calloc(1, sizeof *id);
+	if (id)
+		ucma_id_enter(t, ch, id);
+	return id;
+}
+
+struct ucma_id *ucma_id_reserve(struct ucma *u, struct ucma_id_table *t)
+{
+	struct ucma_id *id = t->used == UCMA_MAX_IDS ? NULL : calloc(1, sizeof *id);
+
 	if (!id)
 		return NULL;
 	TAILQ_INIT(&id->expected);
+	id->ucma = u;
+	t->used++;
+	return id;
+}
+
+void ucma_id_enter(struct ucma_id_table *t, struct ucma_channel *ch, struct ucma_id *id)
+{
 	while (t->by_number[t->next])
 		t->next = (t->next + 1) % UCMA_MAX_IDS;
-	id->ucma = u;
 	id->channel = ch;
 	id->number = t->next;
 	id->held = true;
 	t->by_number[t->next] = id;
 	t->next = (t->next + 1) % UCMA_MAX_IDS;
-	t->used++;
 	TAILQ_INSERT_TAIL(&ch->ids, id, link);
-	return id;
+}
+
+void ucma_id_give_back(struct ucma_id_table *t, struct ucma_id *id)
+{
+	t->used--;
+	ucma_id_free(id);
 }
 
 bool ucma_id_hold_or_wait(struct ucma_id_table *t, pthread_mutex_t *lock, struct ucma_id *id)

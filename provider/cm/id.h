@@ -64,7 +64,7 @@ struct ucma_id {
 struct ucma_id_table {
 	struct ucma_id **by_number;
 	uint32_t next; /**< round robin, so that a stale number finds no id */
-	uint32_t used;
+	uint32_t used; /**< or reserved */
 	pthread_cond_t released;
 };
 
@@ -78,6 +78,16 @@ int ucma_id_table_init(struct ucma_id_table *t);
  * @return NULL: no memory, no free number, or the channel was closed.
  */
 struct ucma_id *ucma_id_new(struct ucma *u, struct ucma_id_table *t, struct ucma_channel *ch);
+
+/** An id without number and channel, which is sure to get a number. @return NULL: no memory, or no
+ * free number. */
+struct ucma_id *ucma_id_reserve(struct ucma *u, struct ucma_id_table *t);
+
+/** Give a reserved id its number, on @p ch. The caller holds it. */
+void ucma_id_enter(struct ucma_id_table *t, struct ucma_channel *ch, struct ucma_id *id);
+
+/** Free a reserved id. */
+void ucma_id_give_back(struct ucma_id_table *t, struct ucma_id *id);
 
 /**
  * Find and hold an id. Waits while another command holds it, without @p lock.

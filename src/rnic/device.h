@@ -58,6 +58,7 @@ struct rnic {
 	struct peer_set startups; /**< connections that wait for their MPA request */
 	/** Start-ups that were ended before their deadline to make room */
 	uint64_t startups_replaced;
+	uint64_t requests_refused; /**< that their program could not take */
 	struct stag_table stags;
 	struct id_table qps;
 	uint32_t qp_space; /**< QP numbers are (qp_space << RNIC_QP_SPACE_SHIFT) + id */

@@ -42,6 +42,7 @@ struct rnic_ep_event {
 	struct rnic_ep *ep;
 	void *context;           /**< of ep */
 	struct rnic_ep *request; /**< CONNECT_REQUEST */
+	bool *refuse;            /**< CONNECT_REQUEST: set it, and the request is rejected */
 	int status;
 	const void *private_data; /**< valid during the callback */
 	uint16_t private_len;

@@ -145,6 +145,19 @@ struct rnic_ep *ep_new_request(
 	return request;
 }
 
+void ep_tell_request(struct rnic_ep *ep, struct rnic_ep_event *ev)
+{
+	bool refuse = false;
+
+	ev->refuse = &refuse;
+	ep_tell(ep, ev);
+	if (!refuse)
+		return;
+	log_printf(ep->rnic->log, log_level_of_count(++ep->rnic->requests_refused),
+		"rnic: a request to connect is rejected: no memory or no number for it");
+	ep_free(ev->request);
+}
+
 void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *st)
 {
 	const struct rnic_limits *l = &ep->rnic->limits;
@@ -166,7 +179,7 @@ void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *s
 	request->conn = c;
 	c->ep = request;
 	ev.request = request;
-	ep_tell(ep, &ev);
+	ep_tell_request(ep, &ev);
 }
 
 void ep_request_taken(struct rnic_ep *ep)

@@ -66,6 +66,9 @@ struct rnic_ep {
 /** Complete the event and call the user. */
 void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev);
 
+/** The same for CONNECT_REQUEST: one that the user cannot take is rejected. */
+void ep_tell_request(struct rnic_ep *ep, struct rnic_ep_event *ev);
+
 /** Report that ep->remote was not reached. */
 void ep_failed(const struct rnic_ep *ep, int status, enum rnic_failure_mapper mapper);
 

@@ -197,7 +197,7 @@ static void sidr_on_request(struct sidr_port *p, const struct ip_endpoint *from,
 	}
 	ev.request = sidr_new_request(listener, p, from, to, m->number);
 	if (ev.request)
-		ep_tell(listener, &ev);
+		ep_tell_request(listener, &ev);
 }
 
 /* ---- datagrams ----------------------------------------------------------------------------- */

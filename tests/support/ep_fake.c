@@ -357,6 +357,7 @@ struct rnic_ep *ep_fake_request(struct rnic_ep *listener, const char *local, con
 	const void *data, uint16_t len)
 {
 	struct rnic_ep *ep = ep_new();
+	bool refuse = false;
 
 	ep->local = endpoint(local, 7174);
 	ep->remote = endpoint(remote, 50000);
@@ -367,11 +368,16 @@ struct rnic_ep *ep_fake_request(struct rnic_ep *listener, const char *local, con
 			       .ep = listener,
 			       .context = listener->context,
 			       .request = ep,
+			       .refuse = &refuse,
 			       .private_data = data,
 			       .private_len = len,
 			       .ird = 3,
 			       .ord = 5});
-	return ep;
+	if (!refuse)
+		return ep;
+	TAILQ_REMOVE(&listener->requests, ep, link);
+	ep_free(ep);
+	return NULL;
 }
 
 void ep_fake_emit_ud(struct rnic_ep *ep, uint32_t qp, uint32_t qkey, const struct ip_addr *local,

@@ -57,7 +57,7 @@ void ep_fake_emit_data(struct rnic_ep *ep, enum rnic_ep_event_type type, const v
 void ep_fake_emit_ud(struct rnic_ep *ep, uint32_t qp, uint32_t qkey, const struct ip_addr *local,
 	const struct ip_addr *remote, const void *data, uint16_t len);
 
-/** A connection request arrives at @p listener. @return the request's endpoint. */
+/** A connection request arrives at @p listener. @return the request's endpoint; NULL: refused. */
 struct rnic_ep *ep_fake_request(struct rnic_ep *listener, const char *local, const char *remote,
 	const void *data, uint16_t len);
 

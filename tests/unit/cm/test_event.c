@@ -97,6 +97,7 @@ static void unread_requests_end_with_their_listener(void **state)
 	assert_int_equal(ep_fake.live, 3);
 	assert_int_equal(client_destroy(&c, listener), 0);
 	assert_int_equal(ep_fake.live, 0);
+	assert_int_equal(c.u->ids.used, 0);
 	assert_false(client_readable(c.fd));
 	assert_int_equal(client_event(&c, &r), -EAGAIN);
 	client_close(&c);
@@ -199,24 +200,61 @@ static void what_an_accepted_id_is_told_needs_no_memory(void **state)
 	client_close(&c);
 }
 
-/* Of requests there is any number: some are told of without memory. */
-static void a_few_requests_need_no_memory(void **state)
+/* Of requests there is any number: one that cannot be told of is refused, and leaves nothing. */
+static void a_request_without_memory_is_refused(void **state)
 {
 	struct client c = client_open();
-	uint64_t failed = alloc_fault_failed();
-	struct rdma_ucm_event_resp r;
+	uint32_t used;
 	struct rnic_ep *ep;
 
 	client_listener(&c, 0x33, &ep);
-	for (unsigned i = 0; i < 3; i++) {
-		alloc_fault_at(2); /* the first is the double's own */
-		ep_fake_request(ep, "10.0.0.1", "10.0.0.2", "private", 7);
+	used = c.u->ids.used;
+	for (unsigned i = 0; i < 8; i++) {
+		alloc_fault_at(2 + i % 2); /* the first is the double's own */
+		assert_null(ep_fake_request(ep, "10.0.0.1", "10.0.0.2", "private", 7));
 		alloc_fault_at(0);
-		assert_int_equal(alloc_fault_failed(), failed + i + 1);
-		r = client_expect(&c, UCMA_EVENT_CONNECT_REQUEST, 0x33);
-		assert_int_equal(r.param.conn.private_data_len, 7);
-		assert_memory_equal(r.param.conn.private_data, "private", 7);
+		assert_false(client_readable(c.fd));
 	}
+	assert_int_equal(ep_fake.live, 1);
+	assert_int_equal(c.u->ids.used, used);
+	client_request(&c, 0x33, ep);
+	client_close(&c);
+}
+
+/* What was told can be read: the peer waits, and so do the events behind it. */
+static void a_request_is_read_without_memory(void **state)
+{
+	struct client c = client_open();
+	struct rdma_ucm_event_resp r;
+	struct rnic_ep *ep;
+	int err;
+
+	client_listener(&c, 0x33, &ep);
+	ep_fake_request(ep, "10.0.0.1", "10.0.0.2", "private", 7);
+	alloc_fault_at(2); /* the first is the client's own */
+	err = client_event(&c, &r);
+	alloc_fault_at(0);
+	assert_int_equal(err, 0);
+	assert_int_equal(r.event, UCMA_EVENT_CONNECT_REQUEST);
+	client_close(&c);
+}
+
+/* The numbers run out: of what comes then nothing is told, and what was told has its number. */
+static void a_request_without_a_number_is_refused(void **state)
+{
+	struct client c = client_open();
+	struct ucma_id_table *t = &c.u->ids;
+	struct rnic_ep *ep;
+	uint32_t left;
+
+	client_listener(&c, 0x33, &ep);
+	left = UCMA_MAX_IDS - t->used;
+	t->used += left - 1;
+	assert_non_null(ep_fake_request(ep, "10.0.0.1", "10.0.0.2", NULL, 0));
+	assert_null(ep_fake_request(ep, "10.0.0.1", "10.0.0.2", NULL, 0));
+	client_expect(&c, UCMA_EVENT_CONNECT_REQUEST, 0x33);
+	assert_false(client_readable(c.fd));
+	t->used -= left - 1;
 	client_close(&c);
 }
 
@@ -447,7 +485,9 @@ int main(void)
 		cmocka_unit_test(nothing_is_told_before_accept),
 		cmocka_unit_test(what_an_endpoint_tells_needs_no_memory),
 		cmocka_unit_test(what_an_accepted_id_is_told_needs_no_memory),
-		cmocka_unit_test(a_few_requests_need_no_memory),
+		cmocka_unit_test(a_request_without_memory_is_refused),
+		cmocka_unit_test(a_request_is_read_without_memory),
+		cmocka_unit_test(a_request_without_a_number_is_refused),
 		cmocka_unit_test(a_connected_id_keeps_one_small_event),
 		cmocka_unit_test(the_answer_may_be_shorter),
 		cmocka_unit_test(several_readers_share_a_blocking_channel),

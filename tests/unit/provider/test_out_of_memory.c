@@ -243,6 +243,80 @@ static void endpoints(void)
 	} while (!done);
 }
 
+static bool makes_qp(struct rdma_cm_id *id)
+{
+	struct ibv_qp_init_attr a = {.qp_type = IBV_QPT_RC,
+		.cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1}};
+
+	return WORKS(rdma_create_qp(id, NULL, &a));
+}
+
+static bool accepts(struct rdma_cm_id *request)
+{
+	struct rdma_conn_param param = cm_param(NULL, 0);
+
+	return makes_qp(request) && WORKS(rdma_accept(request, &param));
+}
+
+static void hang_up(struct rdma_cm_id *id)
+{
+	if (id->qp)
+		rdma_destroy_qp(id);
+	assert_int_equal(rdma_destroy_id(id), 0);
+}
+
+/**
+ * Who asks hears something in any case: that it is connected, or for want of memory that it is
+ * rejected.
+ */
+static bool connects(struct rdma_event_channel *channel, struct rdma_cm_id *id)
+{
+	struct rdma_conn_param param = cm_param(NULL, 0);
+	struct rdma_cm_id *request = NULL;
+	enum rdma_cm_event_type type;
+	struct rdma_cm_event *ev;
+	uint64_t before = failed;
+
+	if (!WORKS(rdma_connect(id, &param)))
+		return false;
+	do {
+		assert_int_equal(rdma_get_cm_event(channel, &ev), 0);
+		type = ev->id == id ? ev->event : RDMA_CM_EVENT_CONNECT_REQUEST;
+		if (ev->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+			request = ev->id;
+		assert_int_equal(rdma_ack_cm_event(ev), 0);
+		if (request && !request->qp && !accepts(request)) {
+			hang_up(request);
+			request = NULL;
+		}
+	} while (type == RDMA_CM_EVENT_CONNECT_REQUEST);
+	if (type != RDMA_CM_EVENT_ESTABLISHED && failed == before)
+		fail_msg("%s, and nothing had failed", rdma_event_str(type));
+	if (request)
+		hang_up(request);
+	return type == RDMA_CM_EVENT_ESTABLISHED;
+}
+
+static void connections(void)
+{
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *listener, *id;
+	bool done;
+
+	do {
+		MAKES(channel, rdma_create_event_channel());
+		while (!WORKS(rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP)))
+			;
+		while (!WORKS(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP)))
+			;
+		done = listens_and_resolves(channel, listener, id) && makes_qp(id) &&
+		       connects(channel, id);
+		hang_up(id);
+		assert_int_equal(rdma_destroy_id(listener), 0);
+		rdma_destroy_event_channel(channel);
+	} while (!done);
+}
+
 static void each_fails(void (*use)(void))
 {
 	uint64_t n = 1;
@@ -274,11 +348,17 @@ static void test_endpoints(void **state)
 	each_fails(endpoints);
 }
 
+static void test_connections(void **state)
+{
+	each_fails(connections);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_endpoints),
+		cmocka_unit_test(test_connections),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,7 +95,9 @@ void pair_ep_event(const struct rnic_ep_event *ev)
 		.ud_qkey = ev->ud_qkey};
 	if (ev->private_len)
 		memcpy(r->private_data, ev->private_data, ev->private_len);
-	if (ev->type == RNIC_EP_CONNECT_REQUEST)
+	if (ev->type == RNIC_EP_CONNECT_REQUEST && s->refuses)
+		*ev->refuse = true;
+	else if (ev->type == RNIC_EP_CONNECT_REQUEST)
 		s->request = ev->request;
 }
 

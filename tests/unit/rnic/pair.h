@@ -37,6 +37,7 @@ struct side {
 	struct rnic_qp *qp;
 	struct rnic_ep *ep;      /**< a: active; b: listener */
 	struct rnic_ep *request; /**< the last that came */
+	bool refuses;            /**< it takes no requests */
 	uint8_t *buf;
 	struct ep_record ep_events[EVENTS_MAX];
 	unsigned n_ep_events;

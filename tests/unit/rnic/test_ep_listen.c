@@ -150,6 +150,27 @@ static void the_backlog_is_shared(void **state)
 	pair_run(p);
 }
 
+/** What the program cannot take is answered, and does not count. */
+static void a_request_that_is_refused_makes_room(void **state)
+{
+	struct pair *p = *state;
+	struct llp_mem_peer peer;
+
+	pair_listen(p, 1);
+	p->b.refuses = true;
+	for (unsigned i = 1; i < 4; i++) {
+		ask(p, &peer, true);
+		assert_int_equal(pair_count(&p->b, RNIC_EP_CONNECT_REQUEST), i);
+		assert_true(is_rejected(&peer));
+		llp_mem_peer_done(&peer);
+	}
+	p->b.refuses = false;
+	ask(p, &peer, true);
+	assert_false(peer.closed || peer.eof);
+	llp_mem_peer_done(&peer);
+	pair_run(p);
+}
+
 static void a_request_that_went_away_makes_room(void **state)
 {
 	struct pair *p = *state;
@@ -355,6 +376,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bound_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_backlog_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_backlog_is_shared, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_request_that_is_refused_makes_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_request_that_went_away_makes_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(destroying_a_listener, setup, teardown),

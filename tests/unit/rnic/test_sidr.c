@@ -123,6 +123,18 @@ static void destroyed(void **state)
 	assert_int_equal(pair_last(&pair->a)->status, SIDR_REJECTED);
 }
 
+/* One that the program cannot take. */
+static void refused(void **state)
+{
+	pair_listen(pair, 4);
+	pair->b.refuses = true;
+	resolve(pair->a.ep);
+	assert_int_equal(ask(pair->a.ep, "who", 3), 0);
+	sidr_wire_run();
+	assert_int_equal(pair_count(&pair->b, RNIC_EP_CONNECT_REQUEST), 1);
+	assert_int_equal(pair_last(&pair->a)->status, SIDR_REJECTED);
+}
+
 /* Not adopted: it goes with its listener. */
 static void listener_destroyed(void **state)
 {
@@ -323,6 +335,7 @@ int main(void)
 		TEST(accepted),
 		TEST(rejected),
 		TEST(destroyed),
+		TEST(refused),
 		TEST(listener_destroyed),
 		TEST(lost),
 		TEST(nobody_answers),
