@@ -107,6 +107,7 @@ static int async_take(struct context *c, struct ibv_async_event *event)
 			if (r->reported)
 				++*r->reported;
 		}
+		mailbox_took(&c->async, r != NULL);
 		pthread_mutex_unlock(&c->async.lock);
 	} while (!r);
 	*event = r->event;

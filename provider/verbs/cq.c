@@ -82,6 +82,7 @@ int channel_get_event(struct ibv_comp_channel *ibv, struct ibv_cq **out, void **
 			*out = &cq->ibv;
 			*cq_context = cq->ibv.cq_context;
 		}
+		mailbox_took(&ch->box, cq != NULL);
 		pthread_mutex_unlock(&ch->box.lock);
 	} while (!cq);
 	return 0;

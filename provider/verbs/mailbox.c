@@ -15,6 +15,7 @@ static void mailbox_begin(struct mailbox *m)
 {
 	pthread_mutex_init(&m->lock, NULL);
 	m->due = 0;
+	m->owed = 0;
 	m->wakeup = (struct engine_doorbell){.serve = mailbox_add_due};
 	atomic_store(&m->users, 1);
 }
@@ -100,8 +101,21 @@ static void mailbox_add_due(struct engine_doorbell *wakeup)
 	pthread_mutex_unlock(&m->lock);
 }
 
+/** How much of what is owed a thread can still have: one each of those that wait. */
+static unsigned mailbox_owed(const struct mailbox *m)
+{
+	unsigned users = atomic_load(&m->users), most = users != 0 ? users - 1 : 0;
+
+	return m->owed < most ? m->owed : most;
+}
+
 void mailbox_post(struct mailbox *m, struct engine *e)
 {
+	m->owed = mailbox_owed(m);
+	if (m->owed != 0) {
+		m->owed--; /* a thread looks already */
+		return;
+	}
 	m->due++;
 	if (e)
 		engine_wake_after(e, &m->wakeup);
@@ -119,10 +133,19 @@ int mailbox_wait(struct mailbox *m)
 	/* This thread may be cancelled while it waits. */
 	pthread_cleanup_push(mailbox_leave, m);
 	rc = read(m->fd, &v, sizeof v) == sizeof v ? 0 : -errno;
-	pthread_cleanup_pop(1);
+	pthread_cleanup_pop(0);
+	if (rc == 0 && atomic_load(&m->ended))
+		rc = -EIO;
 	if (rc != 0)
-		return rc;
-	return atomic_load(&m->ended) ? -EIO : 0;
+		mailbox_leave(m);
+	return rc;
+}
+
+void mailbox_took(struct mailbox *m, bool found)
+{
+	if (!found && m->owed != 0)
+		m->owed--;
+	mailbox_leave(m);
 }
 
 void mailbox_retract(struct mailbox *m, unsigned n)
@@ -131,15 +154,17 @@ void mailbox_retract(struct mailbox *m, unsigned n)
 
 	m->due -= due;
 	n -= due;
-	while (n-- > 0) {
+	for (; n > 0; n--) {
 		eventfd_t v;
 		struct iovec iov = {.iov_base = &v, .iov_len = sizeof v};
 
 		/*
 		 * RWF_NOWAIT, as the descriptor may be a blocking one, and a reader may have taken
-		 * the token already: it will find nothing, and go back to waiting.
+		 * the token already: it finds the next item, or nothing, and goes back to waiting.
 		 */
 		if (preadv2(m->fd, &iov, 1, -1, RWF_NOWAIT) < 0)
-			return;
+			break;
 	}
+	m->owed += n;
+	m->owed = mailbox_owed(m);
 }

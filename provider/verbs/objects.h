@@ -63,8 +63,9 @@ struct mailbox {
 	int fd;                        /**< EFD_SEMAPHORE eventfd */
 	uint64_t due;                  /**< tokens that are added when the engine is free */
 	struct engine_doorbell wakeup; /**< does it */
-	_Atomic unsigned users;        /**< 1 until it is closed, plus 1 for each waiting thread */
-	_Atomic bool ended;            /**< threads that wait, now or later, get -EIO */
+	unsigned owed; /**< tokens that threads have taken for what is gone: they find nothing */
+	_Atomic unsigned users; /**< 1 until it is closed, plus 1 for each waiting thread */
+	_Atomic bool ended;     /**< threads that wait, now or later, get -EIO */
 };
 
 struct async_record {
@@ -350,12 +351,14 @@ void mailbox_fini(struct mailbox *m);
 void mailbox_post(struct mailbox *m, struct engine *e);
 /**
  * Take one token. It waits unless the descriptor has O_NONBLOCK, and is a cancellation point.
- * @return 0 or -errno; -EBADF: closed.
+ * @return 0: mailbox_took() follows; -errno; -EBADF: closed.
  */
 int mailbox_wait(struct mailbox *m);
+/** The thread has looked for its item. With the mailbox's lock. @param found it was there. */
+void mailbox_took(struct mailbox *m, bool found);
 /** No token comes any more: all waiters, now and later, get -EIO. */
 void mailbox_end(struct mailbox *m);
-/** Remove up to @p n tokens, without waiting. With the mailbox's lock. */
+/** @p n items are gone: remove their tokens, without waiting. With the mailbox's lock. */
 void mailbox_retract(struct mailbox *m, unsigned n);
 
 /* ---- async.c ------------------------------------------------------------------------------ */

@@ -40,6 +40,16 @@ static void set_nonblocking(const struct mailbox *m)
 	assert_int_equal(fcntl(m->fd, F_SETFL, fcntl(m->fd, F_GETFL) | O_NONBLOCK), 0);
 }
 
+/** As a reader that finds its item. */
+static int take(struct mailbox *m)
+{
+	int rc = mailbox_wait(m);
+
+	if (rc == 0)
+		mailbox_took(m, true);
+	return rc;
+}
+
 /* Programs inherit nothing of it over exec(), and a new one waits as read() does. */
 static void test_open(void **state)
 {
@@ -58,7 +68,7 @@ static void test_one_token_for_each(void **state)
 		mailbox_post(m, NULL);
 	for (int i = 0; i < 3; i++) {
 		assert_true(is_readable(m));
-		assert_int_equal(mailbox_wait(m), 0);
+		assert_int_equal(take(m), 0);
 	}
 	assert_false(is_readable(m));
 }
@@ -69,10 +79,10 @@ static void test_nonblocking(void **state)
 	struct mailbox *m = *state;
 
 	set_nonblocking(m);
-	assert_int_equal(mailbox_wait(m), -EAGAIN);
+	assert_int_equal(take(m), -EAGAIN);
 	mailbox_post(m, NULL);
-	assert_int_equal(mailbox_wait(m), 0);
-	assert_int_equal(mailbox_wait(m), -EAGAIN);
+	assert_int_equal(take(m), 0);
+	assert_int_equal(take(m), -EAGAIN);
 }
 
 static void test_retract(void **state)
@@ -84,7 +94,7 @@ static void test_retract(void **state)
 	mailbox_retract(m, 0);
 	mailbox_retract(m, 2);
 	assert_true(is_readable(m));
-	assert_int_equal(mailbox_wait(m), 0);
+	assert_int_equal(take(m), 0);
 	assert_false(is_readable(m));
 }
 
@@ -96,10 +106,69 @@ static void test_retract_too_many(void **state)
 	mailbox_post(m, NULL);
 	mailbox_retract(m, 5);
 	assert_false(is_readable(m));
+	/* But nobody reads: the next item has its token. */
 	set_nonblocking(m);
 	mailbox_post(m, NULL);
+	assert_true(is_readable(m));
 	mailbox_retract(m, 5);
-	assert_int_equal(mailbox_wait(m), -EAGAIN);
+	assert_int_equal(take(m), -EAGAIN);
+}
+
+/* A reader has taken the token of an item that goes before it looks, and finds the next one. */
+static void test_retract_what_is_being_read(void **state)
+{
+	struct mailbox *m = *state;
+
+	mailbox_post(m, NULL);
+	assert_int_equal(mailbox_wait(m), 0);
+	mailbox_retract(m, 1);
+	mailbox_post(m, NULL);
+	mailbox_took(m, true);
+	assert_false(is_readable(m));
+	/* The next one has its token again. */
+	mailbox_post(m, NULL);
+	assert_true(is_readable(m));
+}
+
+/* The same, and there is nothing to be found; or another that goes as well. */
+static void test_retract_all_that_is_being_read(void **state)
+{
+	struct mailbox *m = *state;
+
+	for (int i = 0; i < 2; i++) {
+		mailbox_post(m, NULL);
+		assert_int_equal(mailbox_wait(m), 0);
+		mailbox_retract(m, 1);
+		if (i == 1) {
+			mailbox_post(m, NULL);
+			mailbox_retract(m, 1);
+		}
+		mailbox_took(m, false);
+		assert_false(is_readable(m));
+		mailbox_post(m, NULL);
+		assert_true(is_readable(m));
+		assert_int_equal(take(m), 0);
+	}
+}
+
+/* Three readers on their way, with a token each; one finds nothing. */
+static void test_retract_one_of_three(void **state)
+{
+	struct mailbox *m = *state;
+
+	for (int i = 0; i < 3; i++)
+		mailbox_post(m, NULL);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(mailbox_wait(m), 0);
+	mailbox_retract(m, 1);
+	mailbox_took(m, true);
+	mailbox_took(m, false);
+	/* The third has an item of its own. */
+	mailbox_post(m, NULL);
+	assert_true(is_readable(m));
+	mailbox_took(m, true);
+	assert_int_equal(take(m), 0);
+	assert_false(is_readable(m));
 }
 
 /* Under the engine's lock they are held back; those retracted meanwhile never come. */
@@ -114,8 +183,8 @@ static void test_with_the_engine(void **state)
 	assert_ptr_equal(atomic_load(&e.wakeups), &m->wakeup);
 	mailbox_retract(m, 1);
 	m->wakeup.serve(&m->wakeup);
-	assert_int_equal(mailbox_wait(m), 0);
-	assert_int_equal(mailbox_wait(m), 0);
+	assert_int_equal(take(m), 0);
+	assert_int_equal(take(m), 0);
 	assert_false(is_readable(m));
 	/* Served once more for what was retracted. */
 	m->wakeup.serve(&m->wakeup);
@@ -124,7 +193,7 @@ static void test_with_the_engine(void **state)
 
 static void *wait_for_token(void *arg)
 {
-	return (void *)(intptr_t)mailbox_wait(arg);
+	return (void *)(intptr_t)take(arg);
 }
 
 static void test_wait_is_woken(void **state)
@@ -157,9 +226,9 @@ static void test_end(void **state)
 	mailbox_retract(m, 1);
 	assert_true(is_readable(m));
 	for (int i = 0; i < 10; i++)
-		assert_int_equal(mailbox_wait(m), -EIO);
+		assert_int_equal(take(m), -EIO);
 	set_nonblocking(m);
-	assert_int_equal(mailbox_wait(m), -EIO);
+	assert_int_equal(take(m), -EIO);
 }
 
 int main(void)
@@ -171,6 +240,9 @@ int main(void)
 		BOX(test_nonblocking),
 		BOX(test_retract),
 		BOX(test_retract_too_many),
+		BOX(test_retract_what_is_being_read),
+		BOX(test_retract_all_that_is_being_read),
+		BOX(test_retract_one_of_three),
 		BOX(test_with_the_engine),
 		BOX(test_wait_is_woken),
 		BOX(test_end),
