@@ -9,7 +9,7 @@
 /** How long an ACK waits, at most and at least (RFC 9293 section 3.8.6.3: less than 0.5 s). */
 #define DELAYED_ACK_MAX (40 * TCP_MS)
 #define DELAYED_ACK_MIN TCP_MS
-/** Pieces shown in one call; mbufs.h says why they are more than an FPDU needs. */
+/** Pieces shown in one call: more than an FPDU needs that was packed, in packets of 2 KiB. */
 #define SHOW_MAX 128
 /** Packets that every connection may hold out of order, while there are any. */
 #define OUT_OF_ORDER_MIN 1024u
@@ -135,21 +135,42 @@ static void tcp_data_tell_eof_waits(const struct tcp_conn *c)
 		c->llp.user_ops->eof_waits(c->llp.user);
 }
 
+/**
+ * Describe what to show, in @p v. What the user needs at once may lie in too many packets, as text
+ * does that came before its turn, in segments not small enough to be copied then.
+ * @param[out] total its bytes. @return pieces.
+ */
+static unsigned tcp_data_describe(struct tcp_conn *c, struct llp_iov v[SHOW_MAX], size_t *total)
+{
+	uint32_t held = c->recvq.count;
+	unsigned n = tcp_mbufs_show(&c->recvq, v, SHOW_MAX, total);
+
+	if (likely(n == held || *total >= c->read_need))
+		return n;
+	tcp_mbufs_pack(&c->recvq, c->read_need, c->s->cfg.pool);
+	c->s->rx_held -= held - c->recvq.count;
+	return tcp_mbufs_show(&c->recvq, v, SHOW_MAX, total);
+}
+
 void tcp_show_unread(struct tcp_conn *c)
 {
 	struct llp_iov v[SHOW_MAX];
-	size_t total, taken;
+	size_t total = 0, taken = 1;
 	bool all = !c->recvq.count;
 
 	if (c->in_readable)
 		return;
 	do {
 		unsigned n;
-		uint32_t held = c->recvq.count;
+		uint32_t held;
+		size_t before = taken ? 0 : total;
 
 		if (!tcp_data_is_worth_showing(c))
 			break;
-		n = tcp_mbufs_show(&c->recvq, v, SHOW_MAX, &total);
+		n = tcp_data_describe(c, v, &total);
+		if (total <= before)
+			break; /* the user has seen this, and needs more than can be shown */
+		held = c->recvq.count;
 		all = total == c->recvq.bytes;
 		taken = c->llp.user_ops ? tcp_data_show(c, v, n, total) : total;
 		if (c->state == TCP_CLOSED)
@@ -162,7 +183,8 @@ void tcp_show_unread(struct tcp_conn *c)
 		c->s->rx_held -= held - c->recvq.count;
 		if (taken)
 			tcp_unread_moves(c);
-	} while (taken && (taken == total || c->resume || (!all && c->read_need > total - taken)));
+	} while (
+		(taken && (taken == total || c->resume)) || (!all && c->read_need > total - taken));
 	tcp_data_consider_window_update(c);
 	if (!c->eof_owed)
 		return;

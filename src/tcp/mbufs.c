@@ -3,19 +3,29 @@
 
 #include <string.h>
 
+/** A looped-back mbuf is shared with its sender until acknowledged: hands off. */
+static bool tcp_mbufs_may_write(const struct rte_mbuf *m)
+{
+	return rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m);
+}
+
+/** Copy the text of @p m behind that of @p into, where there is room. */
+static void tcp_mbufs_append(struct rte_mbuf *into, const struct rte_mbuf *m)
+{
+	memcpy(rte_pktmbuf_mtod_offset(into, void *, into->data_len), rte_pktmbuf_mtod(m, void *),
+		m->data_len);
+	into->data_len = (uint16_t)(into->data_len + m->data_len);
+	into->pkt_len = into->data_len;
+}
+
 /** @return true if the text of @p m now lies in @p into; @p m is then freed. */
 static bool tcp_mbufs_coalesce(struct rte_mbuf *into, struct rte_mbuf *m, bool always)
 {
 	if (m->data_len > TCP_PIECE_SMALL && !always)
 		return false;
-	/* A looped-back mbuf is shared with its sender until acknowledged: hands off. */
-	if (rte_mbuf_refcnt_read(into) != 1 || rte_pktmbuf_tailroom(into) < m->data_len ||
-		!RTE_MBUF_DIRECT(into))
+	if (!tcp_mbufs_may_write(into) || rte_pktmbuf_tailroom(into) < m->data_len)
 		return false;
-	memcpy(rte_pktmbuf_mtod_offset(into, void *, into->data_len), rte_pktmbuf_mtod(m, void *),
-		m->data_len);
-	into->data_len = (uint16_t)(into->data_len + m->data_len);
-	into->pkt_len = into->data_len;
+	tcp_mbufs_append(into, m);
 	rte_pktmbuf_free_seg(m);
 	return true;
 }
@@ -138,6 +148,78 @@ void tcp_mbufs_free(struct tcp_mbufs *l)
 {
 	while (l->first)
 		tcp_mbufs_drop_first(l);
+}
+
+/** Move the text of @p m to the beginning of its buffer, and all of the room behind it. */
+static void tcp_mbufs_move_front(struct rte_mbuf *m)
+{
+	memmove(m->buf_addr, rte_pktmbuf_mtod(m, void *), m->data_len);
+	m->data_off = 0;
+	m->hash.fdir.lo = 0; /* what is known of it goes by its place */
+}
+
+/** A copy of @p m that may be written to, in front of as much room as a packet of @p pool has. */
+static struct rte_mbuf *tcp_mbufs_own(const struct rte_mbuf *m, struct rte_mempool *pool)
+{
+	struct rte_mbuf *own = rte_pktmbuf_alloc(pool);
+
+	if (!own)
+		return NULL;
+	own->data_off = 0;
+	tcp_mbuf_forget_crc(own);
+	tcp_mbufs_append(own, m);
+	return own;
+}
+
+/**
+ * Make room for @p more bytes behind the text of the mbuf at @p at, in its buffer or in another.
+ * @return false: there is none.
+ */
+static bool tcp_mbufs_make_room(
+	struct tcp_mbufs *l, struct rte_mbuf **at, uint32_t more, struct rte_mempool *pool)
+{
+	struct rte_mbuf *m = *at, *own;
+	bool mine = tcp_mbufs_may_write(m);
+	uint32_t room = mine ? m->buf_len : rte_pktmbuf_data_room_size(pool);
+
+	if (m->data_len + more > room)
+		return false;
+	if (mine) {
+		if (rte_pktmbuf_tailroom(m) < more)
+			tcp_mbufs_move_front(m);
+		return true;
+	}
+	own = tcp_mbufs_own(m, pool);
+	if (!own)
+		return false;
+	own->next = m->next;
+	*at = own;
+	if (l->last == m)
+		l->last = own;
+	m->next = NULL;
+	rte_pktmbuf_free_seg(m);
+	return true;
+}
+
+void tcp_mbufs_pack(struct tcp_mbufs *l, uint32_t n, struct rte_mempool *pool)
+{
+	struct rte_mbuf **at = &l->first, *m;
+	uint32_t seen = l->first ? l->first->data_len : 0;
+
+	while (*at && (m = (*at)->next) && seen < n) {
+		seen += m->data_len;
+		if (!tcp_mbufs_make_room(l, at, m->data_len, pool)) {
+			at = &(*at)->next;
+			continue;
+		}
+		tcp_mbufs_append(*at, m);
+		(*at)->next = m->next;
+		if (l->last == m)
+			l->last = *at;
+		l->count--;
+		m->next = NULL;
+		rte_pktmbuf_free_seg(m);
+	}
 }
 
 unsigned tcp_mbufs_show(const struct tcp_mbufs *l, struct llp_iov *v, unsigned max, size_t *total)

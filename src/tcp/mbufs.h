@@ -6,7 +6,8 @@
  * joined anywhere and be longer than a chain's 65,535.
  *
  * Small pieces are copied into the tailroom of the one before, so that a peer that sends single
- * bytes cannot pin the packet pool: any two neighbours together hold more than TCP_PIECE_SMALL.
+ * bytes cannot pin the packet pool. This is not all that could share packets: text may lie in many
+ * more than it needs, until tcp_mbufs_pack().
  */
 #ifndef TCP_MBUFS_H
 #define TCP_MBUFS_H
@@ -73,6 +74,13 @@ void tcp_mbufs_split(struct tcp_mbufs *l, uint32_t n, struct tcp_mbufs *out);
 void tcp_mbufs_consume(struct tcp_mbufs *l, uint32_t n);
 
 void tcp_mbufs_free(struct tcp_mbufs *l);
+
+/**
+ * Let the first @p n bytes lie in as few mbufs as copies between neighbours make them: any two hold
+ * more than a buffer has room for then. One that may not be written to is replaced by one of @p
+ * pool, or stays for want of one.
+ */
+void tcp_mbufs_pack(struct tcp_mbufs *l, uint32_t n, struct rte_mempool *pool);
 
 /**
  * Describe the oldest pieces, without taking them.

@@ -269,6 +269,120 @@ static void test_show(void **state)
 	assert_int_equal(test_pool_missing(pool), 0);
 }
 
+/** @p l holds @p n runs of bytes, @p len of each of 0, 1, 2 and so on. */
+static void check_runs(const struct tcp_mbufs *l, unsigned n, unsigned len)
+{
+	unsigned at = 0;
+
+	check(l);
+	assert_int_equal(l->bytes, n * len);
+	for (const struct rte_mbuf *m = l->first; m; m = m->next)
+		for (unsigned i = 0; i < m->data_len; i++, at++)
+			assert_int_equal(
+				rte_pktmbuf_mtod(m, const uint8_t *)[i], (uint8_t)(at / len));
+}
+
+/** A list of them that nothing was copied in. */
+static struct tcp_mbufs runs_apart(unsigned n, unsigned len)
+{
+	struct tcp_mbufs l = {0};
+
+	for (unsigned i = 0; i < n; i++) {
+		struct tcp_mbufs one = {0};
+
+		tcp_mbufs_push(&one, packet((uint8_t)i, len));
+		tcp_mbufs_join_apart(&l, &one);
+	}
+	return l;
+}
+
+static void test_pack(void **state)
+{
+	struct tcp_mbufs l = runs_apart(100, 300), none = {0};
+	unsigned room = rte_pktmbuf_data_room_size(pool);
+
+	tcp_mbufs_pack(&none, 1, pool);
+	check(&none);
+	tcp_mbufs_pack(&l, 30000, pool);
+	check_runs(&l, 100, 300);
+	for (const struct rte_mbuf *m = l.first; m->next; m = m->next)
+		assert_true(m->data_len + m->next->data_len > room);
+	assert_int_equal(test_pool_missing(pool), l.count);
+	tcp_mbufs_push(&l, packet(100, 300)); /* its last is the last */
+	check_runs(&l, 101, 300);
+	tcp_mbufs_free(&l);
+	assert_int_equal(test_pool_missing(pool), 0);
+}
+
+/** No more than is asked for is touched. */
+static void test_pack_a_part(void **state)
+{
+	struct tcp_mbufs l = runs_apart(10, 300);
+
+	tcp_mbufs_pack(&l, 300, pool);
+	assert_int_equal(l.count, 10);
+	tcp_mbufs_pack(&l, 301, pool);
+	assert_int_equal(l.count, 9);
+	check_runs(&l, 10, 300);
+	tcp_mbufs_free(&l);
+}
+
+/** Packets of which almost all was cut off in front have no room behind. */
+static void test_pack_uses_the_room_in_front(void **state)
+{
+	struct tcp_mbufs l = {0};
+	struct llp_iov v;
+	size_t total;
+
+	for (unsigned i = 0; i < 20; i++) {
+		struct tcp_mbufs one = {0};
+		struct rte_mbuf *m = tcp_mbuf_trim_front(packet((uint8_t)i, 512), 511);
+
+		m->data_off = (uint16_t)(m->buf_len - 1);
+		rte_pktmbuf_mtod(m, uint8_t *)[0] = (uint8_t)i;
+		know_crc(m, 1);
+		tcp_mbufs_push(&one, m);
+		tcp_mbufs_join_apart(&l, &one);
+	}
+	tcp_mbufs_pack(&l, 20, pool);
+	check_runs(&l, 20, 1);
+	assert_int_equal(l.count, 1);
+	assert_int_equal(tcp_mbufs_show(&l, &v, 1, &total), 1);
+	assert_int_equal(v.crc_len, 0);
+	tcp_mbufs_free(&l);
+}
+
+/** What others see stays as it is: its text moves to packets of our own, while there are any. */
+static void test_pack_what_is_shared(void **state)
+{
+	struct rte_mbuf *all[255], *held[20];
+	struct tcp_mbufs l = runs_apart(20, 100);
+	unsigned n = 0;
+
+	for (struct rte_mbuf *m = l.first; m; m = m->next) {
+		rte_mbuf_refcnt_update(m, 1);
+		held[n++] = m;
+	}
+	for (n = 0; n < 255 - 20; n++)
+		assert_non_null(all[n] = rte_pktmbuf_alloc(pool));
+	tcp_mbufs_pack(&l, 2000, pool); /* nothing can be done */
+	assert_int_equal(l.count, 20);
+	check_runs(&l, 20, 100);
+	while (n)
+		rte_pktmbuf_free(all[--n]);
+	tcp_mbufs_pack(&l, 2000, pool);
+	assert_true(l.count <= 5);
+	check_runs(&l, 20, 100);
+	for (unsigned i = 0; i < 20; i++) {
+		assert_int_equal(rte_mbuf_refcnt_read(held[i]), 1);
+		assert_int_equal(held[i]->data_len, 100);
+		assert_int_equal(*rte_pktmbuf_mtod(held[i], uint8_t *), i);
+		rte_pktmbuf_free(held[i]);
+	}
+	tcp_mbufs_free(&l);
+	assert_int_equal(test_pool_missing(pool), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +397,10 @@ int main(void)
 		cmocka_unit_test(test_trim_back_of_a_chain),
 		cmocka_unit_test(test_trim_back_forgets_the_crc),
 		cmocka_unit_test(test_show),
+		cmocka_unit_test(test_pack),
+		cmocka_unit_test(test_pack_a_part),
+		cmocka_unit_test(test_pack_uses_the_room_in_front),
+		cmocka_unit_test(test_pack_what_is_shared),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
