@@ -246,6 +246,39 @@ static void what_was_opened_stands_before_no_end_that_waits(void **state)
 	tls_user_expect(&server, 10000);
 }
 
+/** The LLPs have both FINs then, and nobody will open what waits: a close_notify was not seen. */
+static void nor_is_it_orderly_if_both_have_closed(void **state)
+{
+	begin(0);
+	llp_shutdown(server.llp);
+	llp_mem_run(mem, STEPS);
+	assert_true(client.eof);
+	server.pause = true;
+	tls_user_stream(&client, 0, 100000, 1400);
+	llp_shutdown(tls_conn_of(client.llp)->below);
+	llp_mem_run(mem, STEPS);
+	assert_true(server.closed && !server.eof);
+	assert_int_equal(server.error, -ECONNRESET);
+	assert_int_equal(tls_stack_stats(server.stack)->truncated, 1);
+	assert_string_equal(tls_stack_reason(server.stack),
+		"the stream was cut off, or ended behind records that nobody took");
+}
+
+/** One that was seen makes the end an orderly one, whatever of the content was not taken. */
+static void but_it_is_behind_a_close_notify(void **state)
+{
+	begin(0);
+	llp_shutdown(server.llp);
+	llp_mem_run(mem, STEPS);
+	server.pause = true;
+	tls_user_stream(&client, 0, 10000, 1400);
+	llp_shutdown(client.llp);
+	llp_mem_run(mem, STEPS);
+	assert_true(server.closed && server.eof);
+	assert_int_equal(server.error, 0);
+	assert_int_equal(tls_stack_stats(server.stack)->truncated, 0);
+}
+
 /** The LLP below has not shown all, either. */
 static void the_end_waits_below(void **state)
 {
@@ -309,6 +342,8 @@ int main(void)
 		TEST(nor_that_the_stream_was_cut_off),
 		TEST(the_end_waits_behind_records),
 		TEST(so_does_one_that_was_cut_off),
+		TEST(nor_is_it_orderly_if_both_have_closed),
+		TEST(but_it_is_behind_a_close_notify),
 		TEST(what_was_opened_stands_before_no_end_that_waits),
 		TEST(the_end_waits_below),
 		TEST(the_end_waits_for_memory),
