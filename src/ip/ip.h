@@ -275,6 +275,13 @@ void ip_send_alike(struct ip_stack *s, const struct ip_pattern *pattern, struct 
  */
 bool ip_gathers(const struct ip_stack *s, const struct ip_path *p, uint8_t proto);
 
+/**
+ * Drop, of the packets that wait for a neighbour's address, those that @p is_of says. They are
+ * lost, as on any link.
+ */
+void ip_drop_waiting(struct ip_stack *s, bool (*is_of)(const struct rte_mbuf *m, const void *arg),
+	const void *arg);
+
 /** Is what @p proto sends on this path summed here? Else the port does it, or nobody. */
 bool ip_sums(const struct ip_stack *s, const struct ip_path *p, uint8_t proto);
 

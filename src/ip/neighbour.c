@@ -73,6 +73,30 @@ static void neighbour_drop_queue(struct ip_neighbour *n)
 		rte_pktmbuf_free(queue[i]);
 }
 
+static void neighbour_drop_some(struct ip_neighbour *n,
+	bool (*is_of)(const struct rte_mbuf *m, const void *arg), const void *arg)
+{
+	struct rte_mbuf *queue[NEIGHBOUR_QUEUE];
+	unsigned queued = neighbour_take_queue(n, queue);
+
+	for (unsigned i = 0; i < queued; i++) {
+		if (is_of(queue[i], arg)) {
+			rte_pktmbuf_free(queue[i]);
+			n->stack->stats.neighbour_queue_drops++;
+			continue;
+		}
+		n->queue[n->queued++] = queue[i];
+		n->stack->neighbours.queued++;
+	}
+}
+
+void ip_drop_waiting(struct ip_stack *s, bool (*is_of)(const struct rte_mbuf *m, const void *arg),
+	const void *arg)
+{
+	for (unsigned i = 0; i < NEIGHBOUR_MAX && s->neighbours.queued; i++)
+		neighbour_drop_some(&s->neighbours.e[i], is_of, arg);
+}
+
 /* To wait for the neighbour's answer. */
 static void neighbour_enqueue(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf *m)
 {

@@ -75,6 +75,35 @@ static void queue_keeps_the_youngest(void **state)
 	host_free(h);
 }
 
+static bool has_odd_tos(const struct rte_mbuf *m, const void *arg)
+{
+	return *rte_pktmbuf_mtod_offset(m, const uint8_t *, 15) >> 2 & *(const uint8_t *)arg;
+}
+
+/** Also room for others is made by what is dropped. */
+static void some_of_what_waits_is_dropped(void **state)
+{
+	const uint8_t odd = 1;
+	struct host *h = host_new_v4();
+	struct ip_path p = {.tos = 0};
+
+	for (unsigned i = 0; i < 4; i++) {
+		p.tos = (uint8_t)(i << 2);
+		send_to(h, &p);
+	}
+	ip_drop_waiting(h->ip, has_odd_tos, &odd);
+	assert_int_equal(entry(h)->queued, 2);
+	assert_int_equal(h->ip->neighbours.queued, 2);
+	assert_int_equal(ip_stack_stats(h->ip)->neighbour_queue_drops, 2);
+	host_forget(h);
+	host_input_hex(h, REPLY);
+	assert_int_equal(h->n_tx, 2);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(*rte_pktmbuf_mtod_offset(h->tx[i], uint8_t *, 15), i << 3);
+	assert_int_equal(h->ip->neighbours.queued, 0);
+	host_free(h);
+}
+
 static void stale_delay_probe_and_back(void **state)
 {
 	struct host *h = host_new_v4();
@@ -410,6 +439,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(resolution_retries_and_fails),
 		cmocka_unit_test(queue_keeps_the_youngest),
+		cmocka_unit_test(some_of_what_waits_is_dropped),
 		cmocka_unit_test(stale_delay_probe_and_back),
 		cmocka_unit_test(link_that_comes_up_asks_again),
 		cmocka_unit_test(dead_neighbour_is_asked_for_by_broadcast_then_given_up),
