@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_memory.h>
@@ -167,8 +168,13 @@ struct rte_mempool *port_external_pool(struct port *p)
 
 bool port_settle(struct port *p)
 {
+	bool helps;
+
 	if (!p->started)
 		return false;
 	port_flush(p);
-	return rte_eth_tx_done_cleanup(p->id, 0, 0) >= 0;
+	helps = rte_eth_tx_done_cleanup(p->id, 0, 0) >= 0 && p->link_up;
+	if (helps)
+		rte_delay_us_block(1);
+	return helps;
 }

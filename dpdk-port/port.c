@@ -110,6 +110,25 @@ void port_drop(struct port *p)
 		rte_pktmbuf_free(p->queue[p->head++ & (PORT_QUEUE - 1)]);
 }
 
+void port_drop_some(
+	struct port *p, bool (*is_of)(const struct rte_mbuf *m, const void *arg), const void *arg)
+{
+	unsigned kept = p->head;
+
+	for (unsigned i = p->head; i != p->tail; i++) {
+		struct rte_mbuf *m = p->queue[i & (PORT_QUEUE - 1)];
+
+		if (is_of(m, arg)) {
+			rte_pktmbuf_free(m);
+			p->stats.tx_dropped++;
+		} else {
+			p->queue[kept++ & (PORT_QUEUE - 1)] = m;
+		}
+	}
+	p->tail = kept;
+	p->backlog = RTE_MIN(p->backlog, p->tail - p->head);
+}
+
 static unsigned port_send(struct port *p, struct rte_mbuf **pkts, unsigned n)
 {
 	if (memif_link_is_open(&p->memif))

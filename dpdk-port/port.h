@@ -84,10 +84,16 @@ int port_map(struct port *p, const void *addr, size_t len);
 void port_unmap(struct port *p, const void *addr, size_t len);
 
 /**
- * Let the driver give back what it has sent. @return false: it has no function for that, or has
- * been stopped.
+ * Send what is queued, and let the driver give back what it has sent. Takes a microsecond, so that
+ * who calls it again and again gives the device time.
+ * @return false: it is no use to call it again. The driver has no function for that, or has been
+ *         stopped, or the link is down.
  */
 bool port_settle(struct port *p);
+
+/** Drop of what is queued, and was not given to the driver, the frames that @p is_of says. */
+void port_drop_some(
+	struct port *p, bool (*is_of)(const struct rte_mbuf *m, const void *arg), const void *arg);
 
 /**
  * Receive at most @p n frames. The caller owns them. @return how many; 0 while the port is stopped.
