@@ -254,7 +254,7 @@ int tcp_conn_lend_ring(struct tcp_conn *c)
 	if (ring)
 		tcp_conn_pool_ring_free(&c->s->conn_pool, ring, had, sizeof *ring);
 	else
-		c->queued_most = 0;
+		c->sendq.most = 0;
 	return 0;
 }
 
@@ -268,7 +268,7 @@ void tcp_conn_return_ring(struct tcp_conn *c)
 	q->ring = &q->one;
 	q->cap = 1;
 	/* The next burst will be like this one: then its ring does not have to grow. */
-	c->ring_log2 = c->queued_most < 2 ? 0 : (uint8_t)(32 - __builtin_clz(c->queued_most - 1));
+	c->ring_log2 = c->sendq.most < 2 ? 0 : (uint8_t)(32 - __builtin_clz(c->sendq.most - 1));
 }
 
 /**
@@ -458,7 +458,7 @@ void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 		.tlp_probes = c->repair.tlp_probes,
 		.dsacks = c->dsacks,
 		.spurious_recoveries = c->spurious_recoveries,
-		.spurious_timeouts = c->spurious_timeouts,
+		.spurious_timeouts = c->rto.spurious,
 		.out_of_order = c->out_of_order,
 		.timestamps = c->ts_on,
 		.sack = c->sack_on,

@@ -153,11 +153,12 @@ struct tcp_conn {
 	struct tcp_rto rto;
 	uint16_t peer_mss;               /**< from its SYN, options not counted (RFC 6691) */
 	uint16_t largest_acked, big_len; /**< text of segments that arrived: ever, lately */
+	uint16_t spurious_recoveries;    /**< no more than can be counted so */
 	struct tcp_rate rate;
 	struct tcp_pace pace;
 	struct tcp_recovery rec;
-	uint32_t big_ms;      /**< when big_len came */
-	uint32_t queued_most; /**< records at a time since the queue has its ring */
+	uint32_t big_ms; /**< when big_len came */
+	uint32_t dsacks;
 	struct tcp_ecn ecn;
 	struct tcp_cc cc; /**< the end of it, what is done about losses, is not for every packet */
 
@@ -174,12 +175,10 @@ struct tcp_conn {
 		struct tcp_listener *listener; /**< if passive */
 		struct tcp_stall *stall;       /**< if stalled */
 	};
-	uint32_t rcv_fin;      /**< where the peer's FIN is, beyond a gap */
-	uint32_t challenge_ms; /**< when the present allowance of challenge ACKs began */
+	uint32_t rcv_fin;               /**< where the peer's FIN is, beyond a gap */
+	uint32_t challenge_ms;          /**< when the present allowance of challenge ACKs began */
 	uint32_t retransmits, timeouts, fast_recoveries, out_of_order;
 	uint32_t ce_received, ece_received; /**< marks, and echoes of ours (ecn.h) */
-	uint32_t dsacks;
-	uint16_t spurious_recoveries, spurious_timeouts; /**< no more than can be counted so */
 } __rte_aligned(TCP_CACHE_LINE);
 
 /** What a packet may need of a connection with which all is well. */
@@ -298,8 +297,8 @@ static inline int tcp_conn_send_room(struct tcp_conn *c)
 
 	if (n >= c->sendq.cap && tcp_conn_lend_ring(c))
 		return -ENOMEM;
-	if (n >= c->queued_most)
-		c->queued_most = n + 1;
+	if (n >= c->sendq.most)
+		c->sendq.most = n + 1;
 	return 0;
 }
 

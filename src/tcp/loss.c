@@ -186,7 +186,7 @@ static void tcp_loss_leave(struct tcp_conn *c)
 void tcp_loss_undo(struct tcp_conn *c)
 {
 	if (c->rec.undo_timeout) {
-		c->spurious_timeouts += c->spurious_timeouts < UINT16_MAX;
+		c->rto.spurious += c->rto.spurious < UINT16_MAX;
 	} else {
 		c->spurious_recoveries += c->spurious_recoveries < UINT16_MAX;
 		/* It was reordering, which RACK cannot see in what was sent again. */

@@ -24,7 +24,8 @@
 struct tcp_rto {
 	uint64_t srtt, rttvar, base;               /**< srtt 0: no sample yet */
 	uint64_t srtt_frac : 20, rttvar_frac : 20; /**< of ns, in 2^-20 */
-	uint64_t backoff : 8; /**< doublings since the last progress or sample */
+	uint64_t backoff : 8;   /**< doublings since the last progress or sample */
+	uint64_t spurious : 16; /**< timeouts that were; no more than can be counted so */
 };
 
 void tcp_rto_init(struct tcp_rto *r);

@@ -72,6 +72,7 @@ struct tcp_sendq {
 	uint32_t n_sacked;   /**< records SACKed (RFC 8985: segs_sacked) */
 	struct tcp_chain flight, rtx_queue; /**< by time sent; lost and not sent again */
 	uint32_t lost_last;                 /**< id that was put into rtx_queue last */
+	uint32_t most;                      /**< records at a time since it has its ring */
 	struct tcp_record one;
 };
 

@@ -41,7 +41,7 @@ static void test_frto_finds_a_delay(void **state)
 	flight_ack(&f, 1); /* step 2b: two new ones, nothing again */
 	expect_two_new(14);
 	flight_ack(&f, 2); /* step 3b: the originals arrive */
-	assert_int_equal(f.c->spurious_timeouts, 1);
+	assert_int_equal(f.c->rto.spurious, 1);
 	assert_int_equal(f.c->ca_state, TCP_CA_OPEN);
 	assert_true(f.c->cc.cwnd >= cwnd);
 	assert_int_equal(f.c->sendq.lost, 0);
@@ -55,7 +55,7 @@ static void test_frto_finds_a_loss(void **state)
 	flight_ack(&f, 1);
 	expect_two_new(14);
 	flight_sack(&f, 1, 14, 15); /* step 3a: the new one arrives, before the rest */
-	assert_int_equal(f.c->spurious_timeouts, 0);
+	assert_int_equal(f.c->rto.spurious, 0);
 	assert_int_equal(f.c->rec.frto, TCP_FRTO_OFF);
 	assert_int_equal(f.c->ca_state, TCP_CA_LOSS);
 	assert_true(f.c->cc.cwnd <= 3 * f.c->cc.smss);
@@ -69,7 +69,7 @@ static void test_frto_by_sack(void **state)
 	flight_ack(&f, 1);
 	expect_two_new(14);
 	flight_sack(&f, 1, 5, 6); /* step 3b: an original, behind a hole */
-	assert_int_equal(f.c->spurious_timeouts, 1);
+	assert_int_equal(f.c->rto.spurious, 1);
 	host_end(&f.h);
 }
 
@@ -77,7 +77,7 @@ static void test_frto_all_acknowledged_tells_nothing(void **state)
 {
 	timed_out(SACK);
 	flight_ack(&f, 14); /* step 2a */
-	assert_int_equal(f.c->spurious_timeouts, 0);
+	assert_int_equal(f.c->rto.spurious, 0);
 	assert_int_equal(f.c->rec.frto, TCP_FRTO_OFF);
 	assert_true(f.c->cc.cwnd <= 3 * f.c->cc.smss);
 	host_end(&f.h);
@@ -102,7 +102,7 @@ static void test_frto_without_sack(void **state)
 	flight_ack(&f, 1);
 	expect_two_new(14);
 	flight_ack(&f, 2);
-	assert_int_equal(f.c->spurious_timeouts, 1);
+	assert_int_equal(f.c->rto.spurious, 1);
 	host_end(&f.h);
 }
 
@@ -112,7 +112,7 @@ static void test_frto_without_sack_a_duplicate_is_a_loss(void **state)
 	flight_ack(&f, 0);
 	flight_ack(&f, 1);
 	flight_expect(&f, 1);
-	assert_int_equal(f.c->spurious_timeouts, 0);
+	assert_int_equal(f.c->rto.spurious, 0);
 	host_end(&f.h);
 }
 
@@ -126,7 +126,7 @@ static void test_frto_survives_a_second_timeout(void **state)
 	flight_ack(&f, 1);
 	ip_double_drain(&f.h.ip);
 	flight_ack(&f, 2);
-	assert_int_equal(f.c->spurious_timeouts, 1);
+	assert_int_equal(f.c->rto.spurious, 1);
 	assert_true(f.c->cc.cwnd >= cwnd);
 	assert_int_equal(f.c->rto.backoff, 0);
 	host_end(&f.h);
@@ -138,7 +138,7 @@ static void test_timestamps_find_a_spurious_timeout_at_once(void **state)
 
 	flight_echo(&f, 250 * MS); /* the original's */
 	flight_ack(&f, 1);
-	assert_int_equal(f.c->spurious_timeouts, 1);
+	assert_int_equal(f.c->rto.spurious, 1);
 	assert_true(f.c->cc.cwnd >= cwnd);
 	assert_int_equal(f.c->retransmits, 1);
 	host_end(&f.h);
@@ -152,7 +152,7 @@ static void test_timestamps_confirm_a_loss_at_once(void **state)
 	flight_ack(&f, 1);
 	assert_int_equal(f.c->rec.frto, TCP_FRTO_OFF); /* nothing to try */
 	flight_expect(&f, 1);
-	assert_int_equal(f.c->spurious_timeouts, 0);
+	assert_int_equal(f.c->rto.spurious, 0);
 	host_end(&f.h);
 }
 
