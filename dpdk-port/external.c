@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/external.h"
 
+#include "base/guarded.h"
 #include "dpdk-port/eal.h"
 #include "dpdk-port/pci.h"
 #include "dpdk-port/port_private.h"
@@ -177,4 +178,31 @@ bool port_settle(struct port *p)
 	if (helps)
 		rte_delay_us_block(1);
 	return helps;
+}
+
+/* ---- copies -------------------------------------------------------------------------------- */
+
+/** Fill @p to, which has room, with the bytes of @p from. @return false: some are gone. */
+static bool external_read(struct rte_mbuf *to, const struct rte_mbuf *from)
+{
+	for (; from; from = from->next)
+		if (!guarded_copy_from(rte_pktmbuf_append(to, from->data_len),
+			    rte_pktmbuf_mtod(from, const void *), from->data_len))
+			return false;
+	return true;
+}
+
+struct rte_mbuf *external_copy(struct rte_mempool *pool, const struct rte_mbuf *m)
+{
+	struct rte_mbuf *copy = rte_pktmbuf_alloc(pool);
+
+	if (!copy)
+		return NULL;
+	if (m->pkt_len > rte_pktmbuf_tailroom(copy) || !external_read(copy, m)) {
+		rte_pktmbuf_free(copy);
+		return NULL;
+	}
+	copy->ol_flags = m->ol_flags & ~(RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT);
+	copy->tx_offload = m->tx_offload;
+	return copy;
 }

@@ -7,6 +7,7 @@
 #ifndef DPDK_PORT_EXTERNAL_H
 #define DPDK_PORT_EXTERNAL_H
 
+#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,10 +21,16 @@
 const char *external_refusal(const char *device, uint64_t tx_offloads);
 
 /**
- * A TAP: its driver makes the checksum of the parts, and hands them to Linux by writev(), before it
- * gives them back.
+ * A TAP: its driver reads the parts by the processor, for the checksum, before it hands them to
+ * Linux. Memory that is gone would end the process there, so that it gets copies.
  */
 bool external_is_tap(const char *device);
+
+/**
+ * A copy of the frame @p m in one piece, which asks for the same offloads.
+ * @return NULL: some of its parts are gone, or there is no room for it.
+ */
+struct rte_mbuf *external_copy(struct rte_mempool *pool, const struct rte_mbuf *m);
 
 /**
  * These pages will be mapped. DPDK takes pages that are mapped already, also in part, without a

@@ -4,6 +4,7 @@
 #include "dpdk-port/capture.h"
 #include "dpdk-port/carrier.h"
 #include "dpdk-port/eal.h"
+#include "dpdk-port/external.h"
 #include "dpdk-port/intr_gate.h"
 #include "dpdk-port/vlan.h"
 
@@ -223,8 +224,24 @@ unsigned port_backlog(const struct port *p)
 	return p->backlog;
 }
 
+/** A copy of @p m in its place, in one piece. @return NULL: it is lost. */
+static struct rte_mbuf *port_copy_parts(struct port *p, struct rte_mbuf *m)
+{
+	struct rte_mbuf *copy = external_copy(p->pool, m);
+
+	rte_pktmbuf_free(m);
+	if (!copy)
+		p->stats.tx_dropped++;
+	return copy;
+}
+
 void port_tx(struct port *p, struct rte_mbuf *m)
 {
+	if (unlikely(p->is_tap) && m->nb_segs != 1) {
+		m = port_copy_parts(p, m);
+		if (!m)
+			return;
+	}
 	if (unlikely(p->vlan) && !vlan_push(m, p->vlan)) {
 		rte_pktmbuf_free(m);
 		p->stats.tx_dropped++;

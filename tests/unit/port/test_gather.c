@@ -2,8 +2,10 @@
 /* Frames with parts in the program's memory, and what of them is left with a port. */
 #include "dpdk-port/external.h"
 #include "dpdk-port/port_private.h"
+#include "support/faults.h"
 
-#include <netinet/in.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
 #include <rte_errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -152,11 +157,94 @@ static void nothing_is_waited_for_without_a_link(void **state)
 	port_close(p);
 }
 
+/* ---- a TAP --------------------------------------------------------------------------------- */
+
+static struct port *open_tap(char *name, size_t len)
+{
+	char device[48];
+
+	if (geteuid() != 0 || access("/dev/net/tun", R_OK | W_OK) != 0)
+		skip();
+	snprintf(name, len, "uiwg%d", (int)getpid());
+	snprintf(device, sizeof device, "net_tap8,iface=%s", name);
+	return open_port(device);
+}
+
+/** A socket that receives IPv4 on @p interface. */
+static int listen_on(const char *interface)
+{
+	struct sockaddr_ll a = {.sll_family = AF_PACKET,
+		.sll_protocol = htons(0x0800),
+		.sll_ifindex = (int)if_nametoindex(interface)};
+	int fd = socket(AF_PACKET, SOCK_RAW, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+	return fd;
+}
+
+/** Its driver gives back all. */
+static void close_whole(struct port *p)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	snprintf(name, sizeof name, "%s", port_pool(p)->name);
+	port_close(p);
+	assert_null(rte_mempool_lookup(name));
+}
+
+static void a_tap_gets_copies(void **state)
+{
+	uint8_t frame[2000];
+	char name[16];
+	struct port *p = open_tap(name, sizeof name);
+	unsigned used = rte_mempool_in_use_count(port_pool(p)); /* to receive */
+	int fd = listen_on(name);
+
+	assert_true(port_get_caps(p)->external);
+	port_tx(p, chain(p, bytes));
+	assert_int_equal(references(), 0);
+	port_flush(p);
+	assert_int_equal(port_get_stats(p)->tx_packets, 1);
+	do /* its neighbour, the host, may send as well */
+		assert_true(recv(fd, frame, sizeof frame, 0) > 0);
+	while (frame[0] != 0xff || frame[23] != IPPROTO_TCP);
+	assert_memory_equal(frame + HEAD, bytes, PART);
+	assert_memory_equal(frame + HEAD + PART, zeros, ZERO);
+	assert_true(frame[50] || frame[51]); /* the checksum */
+	close(fd);
+	assert_int_equal(rte_mempool_in_use_count(port_pool(p)), used);
+	close_whole(p);
+}
+
+/** The program has unmapped it, and deregistered nothing: the frame is lost, not the process. */
+static void memory_that_is_gone_ends_no_process(void **state)
+{
+#ifdef GUARDED_PLAIN
+	skip();
+#else
+	char name[16];
+	struct port *p = open_tap(name, sizeof name);
+	unsigned used = rte_mempool_in_use_count(port_pool(p));
+	uint8_t *end = faults_prepare();
+
+	port_tx(p, chain(p, end - PART / 2));
+	assert_int_equal(faults, 1);
+	assert_int_equal(references(), 0);
+	assert_int_equal(port_get_stats(p)->tx_dropped, 1);
+	assert_false(port_has_queued(p));
+	assert_int_equal(rte_mempool_in_use_count(port_pool(p)), used);
+	close_whole(p);
+#endif
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_in_the_queue_are_dropped),
 		cmocka_unit_test(nothing_is_waited_for_without_a_link),
+		cmocka_unit_test(a_tap_gets_copies),
+		cmocka_unit_test(memory_that_is_gone_ends_no_process),
 	};
 
 	return cmocka_run_group_tests_name("port-gather", tests, NULL, NULL);
