@@ -31,6 +31,8 @@
 
 /* Probing goes through the EAL's own tables, and its log has one reader. */
 static pthread_mutex_t port_open_lock = PTHREAD_MUTEX_INITIALIZER;
+/** How often queues were set up. Under that lock. */
+static unsigned port_opened;
 
 struct opening {
 	const struct port_config *cfg;
@@ -361,12 +363,13 @@ static int port_setup_queues(struct opening *o)
 	char name[RTE_MEMPOOL_NAMESIZE], reason[400];
 	int socket = rte_eth_dev_socket_id(p->id), r;
 
-	snprintf(name, sizeof name, "uiwarp-%u", p->id);
+	/* Each of its own: port_free_pool() may have left some. */
+	snprintf(name, sizeof name, "uiwarp-%u.%u", p->id, ++port_opened);
 	p->pool = pool_create(name, o->frame, o->cfg->memory_mib, socket, p->copies);
 	if (!p->pool)
 		return port_fail(o, -rte_errno, "no %s for its packet buffers",
 			eal_is_software(o->cfg->device) ? "memory" : "hugepages");
-	snprintf(name, sizeof name, "uiwarp-%u-external", p->id);
+	snprintf(name, sizeof name, "uiwarp-%u.%u-ext", p->id, port_opened);
 	if (p->caps.external && !(p->external = pool_create_external(name, socket)))
 		return port_fail(o, -rte_errno, "no memory for buffers of parts of frames");
 	r = rte_eth_dev_adjust_nb_rx_tx_desc(p->id, &rx, &tx);
@@ -551,6 +554,23 @@ static void port_shut_down(struct port *p, void (*how)(void *port))
 		how(p);
 }
 
+/**
+ * A driver that cannot stop its device keeps what that may read or write, for ever. Parts of frames
+ * are among it, and what they are attached to is not unmapped then.
+ */
+static void port_free_pool(const struct port *p, struct rte_mempool *pool)
+{
+	unsigned kept = pool ? rte_mempool_in_use_count(pool) : 0;
+
+	if (!kept)
+		rte_mempool_free(pool);
+	else
+		log_printf(p->log, LOG_LEVEL_WARNING,
+			"port %u: %u of its packet buffers were not given back, so their memory "
+			"stays taken",
+			p->id, kept);
+}
+
 /** Undo what port_open() did, as far as it came. */
 static void port_dismantle(struct port *p)
 {
@@ -562,8 +582,8 @@ static void port_dismantle(struct port *p)
 	}
 	if (p->device && port_can_be_closed(p))
 		rte_dev_remove(p->device);
-	rte_mempool_free(p->pool);
-	rte_mempool_free(p->external);
+	port_free_pool(p, p->external);
+	port_free_pool(p, p->pool);
 	eal_log_release(p->log);
 	rte_free(p);
 }

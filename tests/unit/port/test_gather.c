@@ -157,6 +157,28 @@ static void nothing_is_waited_for_without_a_link(void **state)
 	port_close(p);
 }
 
+/** What is read by nobody knows whom, and when, is not given to another. */
+static void buffers_that_are_not_given_back_stay(void **state)
+{
+	struct port *p = open_port("net_null8");
+	struct rte_mempool *pool = port_pool(p);
+	char name[RTE_MEMPOOL_NAMESIZE];
+	struct rte_mbuf *kept = chain(p, bytes);
+
+	snprintf(name, sizeof name, "%s", pool->name);
+	port_close(p);
+	assert_ptr_equal(rte_mempool_lookup(name), pool);
+	p = open_port("net_null8");
+	assert_ptr_not_equal(port_pool(p), pool);
+	snprintf(name, sizeof name, "%s", port_pool(p)->name);
+	port_close(p);
+	assert_null(rte_mempool_lookup(name));
+	rte_mbuf_ext_refcnt_update(&shared, 2); /* opened anew */
+	rte_pktmbuf_free(kept);
+	assert_int_equal(rte_mempool_in_use_count(pool), 0);
+	rte_mempool_free(pool);
+}
+
 /* ---- a TAP --------------------------------------------------------------------------------- */
 
 static struct port *open_tap(char *name, size_t len)
@@ -243,6 +265,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_in_the_queue_are_dropped),
 		cmocka_unit_test(nothing_is_waited_for_without_a_link),
+		cmocka_unit_test(buffers_that_are_not_given_back_stay),
 		cmocka_unit_test(a_tap_gets_copies),
 		cmocka_unit_test(memory_that_is_gone_ends_no_process),
 	};
