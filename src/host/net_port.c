@@ -163,6 +163,12 @@ static bool net_settle(void *port)
 	return port_settle(port);
 }
 
+static void net_drop(
+	void *port, bool (*is_of)(const struct rte_mbuf *m, const void *arg), const void *arg)
+{
+	port_drop_some(port, is_of, arg);
+}
+
 static int net_open_tcp(struct net *n, struct config_error *e)
 {
 	const struct config *c = &n->config;
@@ -171,6 +177,7 @@ static int net_open_tcp(struct net *n, struct config_error *e)
 			.map = net_map,
 			.unmap = net_unmap,
 			.settle = net_settle,
+			.drop = net_drop,
 			.ctx = n->port},
 		.ip = n->ip,
 		.wheel = &n->engine.wheel,

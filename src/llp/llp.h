@@ -238,7 +238,8 @@ static inline bool llp_commit_external(
 
 /**
  * The program is about to use its memory for something else, though not all was acknowledged: copy
- * what is queued from there.
+ * what is queued from there, and let whoever sends read no more of it, as far as that can be had
+ * without a long wait.
  * @return false: some of it could not be copied, and the connection will end.
  */
 static inline bool llp_own_external(struct llp *l)

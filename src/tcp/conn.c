@@ -3,6 +3,7 @@
 
 #include "tcp/buffer.h"
 #include "tcp/control.h"
+#include "tcp/external.h"
 #include "tcp/llp_ops.h"
 #include "tcp/loss.h"
 #include "tcp/pmtu.h"
@@ -328,6 +329,7 @@ static void tcp_conn_drop_queues(struct tcp_conn *c)
 {
 	c->s->tx_held -= c->sendq.count;
 	tcp_sendq_clear(&c->sendq);
+	tcp_external_end(c);
 	if (c->reserved)
 		rte_pktmbuf_free(c->reserved);
 	c->reserved = NULL;

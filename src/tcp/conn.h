@@ -175,6 +175,7 @@ struct tcp_conn {
 		struct tcp_listener *listener; /**< if passive */
 		struct tcp_stall *stall;       /**< if stalled */
 	};
+	struct tcp_external_loan *loan; /**< of text in the program's memory; NULL: none yet */
 	uint32_t rcv_fin;               /**< where the peer's FIN is, beyond a gap */
 	uint32_t challenge_ms;          /**< when the present allowance of challenge ACKs began */
 	uint32_t retransmits, timeouts, fast_recoveries, out_of_order;

@@ -27,6 +27,46 @@ static struct tcp_memory *tcp_memory_of(const struct llp_memory *m)
 	return (struct tcp_memory *)(uintptr_t)m;
 }
 
+/* ---- loans --------------------------------------------------------------------------------- */
+
+static void tcp_external_zeros_free(void *addr, void *zeros)
+{
+	rte_free(zeros);
+}
+
+static void tcp_external_zeros_drop(struct tcp_external_zeros *z)
+{
+	if (rte_mbuf_ext_refcnt_update(&z->shared, -1) == 0)
+		tcp_external_zeros_free(NULL, z);
+}
+
+static void tcp_external_loan_free(void *addr, void *loan)
+{
+	struct tcp_external_loan *l = loan;
+
+	tcp_external_zeros_drop(l->zeros);
+	free(l);
+}
+
+/** @return false: there is no memory. */
+static bool tcp_external_lend(struct tcp_conn *c)
+{
+	struct tcp_external_loan *l = c->loan;
+
+	if (l)
+		return true;
+	l = malloc(sizeof *l);
+	if (!l)
+		return false;
+	*l = (struct tcp_external_loan){
+		.shared = {.free_cb = tcp_external_loan_free, .fcb_opaque = l},
+		.zeros = c->s->zeros};
+	rte_mbuf_ext_refcnt_set(&l->shared, 1);
+	rte_mbuf_ext_refcnt_update(&l->zeros->shared, 1);
+	c->loan = l;
+	return true;
+}
+
 /* ---- mbufs --------------------------------------------------------------------------------- */
 
 bool tcp_external_is_of(const struct rte_mbuf *m, const struct llp_memory *memory)
@@ -43,19 +83,19 @@ static void tcp_external_attach(struct rte_mbuf *m, void *bytes, rte_iova_t iova
 	m->pkt_len = len;
 }
 
-bool tcp_external_chain(struct tcp_stack *s, struct rte_mbuf *m, uint32_t len, uint32_t head,
+bool tcp_external_chain(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len, uint32_t head,
 	const struct llp_external *e)
 {
-	struct tcp_external_zeros *z = s->zeros;
+	struct tcp_external_zeros *z = c->s->zeros;
 	struct rte_mbuf *v[2];
 
-	if (rte_pktmbuf_alloc_bulk(s->cfg.external.pool, v, 2))
+	if (!tcp_external_lend(c) || rte_pktmbuf_alloc_bulk(c->s->cfg.external.pool, v, 2))
 		return false;
 	/* Devices know the program's memory by its own addresses. */
 	tcp_external_attach(v[0], (void *)(uintptr_t)e->from, (uintptr_t)e->from, e->len,
 		&tcp_memory_of(e->memory)->shared);
-	tcp_external_attach(
-		v[1], z->bytes, rte_malloc_virt2iova(z->bytes), len - head - e->len, &z->shared);
+	tcp_external_attach(v[1], z->bytes, rte_malloc_virt2iova(z->bytes), len - head - e->len,
+		&c->loan->shared);
 	m->next = v[0];
 	v[0]->next = v[1];
 	m->nb_segs = 3;
@@ -100,6 +140,59 @@ bool tcp_external_own(struct tcp_conn *c, const struct llp_memory *memory)
 	return true;
 }
 
+/* ---- what the port has ---------------------------------------------------------------------- */
+
+/** A frame with a part that counts as a reference to @p shared. */
+static bool tcp_external_is_with(const struct rte_mbuf *m, const void *shared)
+{
+	for (m = m->next; m; m = m->next)
+		if (RTE_MBUF_HAS_EXTBUF(m) && m->shinfo == shared)
+			return true;
+	return false;
+}
+
+/** All references but the first are those of frames. */
+static bool tcp_external_is_settled(struct rte_mbuf_ext_shared_info *shared)
+{
+	return rte_mbuf_ext_refcnt_read(shared) == 1;
+}
+
+static void tcp_external_settle_frames(struct tcp_stack *s, struct rte_mbuf_ext_shared_info *shared)
+{
+	const struct tcp_external_config *cfg = &s->cfg.external;
+	bool helps;
+
+	if (tcp_external_is_settled(shared))
+		return;
+	helps = cfg->settle(cfg->ctx);
+	/* While its link is down, or it is busy, there is no end to waiting for what it has yet to
+	 * take. */
+	if (!tcp_external_is_settled(shared)) {
+		ip_drop_waiting(s->cfg.ip, tcp_external_is_with, shared);
+		cfg->drop(cfg->ctx, tcp_external_is_with, shared);
+	}
+	for (unsigned i = 0; i < TCP_EXTERNAL_SETTLE && helps; i++)
+		helps = !tcp_external_is_settled(shared) && cfg->settle(cfg->ctx);
+}
+
+void tcp_external_settle(struct tcp_conn *c)
+{
+	if (c->loan)
+		tcp_external_settle_frames(c->s, &c->loan->shared);
+}
+
+void tcp_external_end(struct tcp_conn *c)
+{
+	struct tcp_external_loan *l = c->loan;
+
+	if (!l)
+		return;
+	tcp_external_settle(c);
+	c->loan = NULL;
+	if (rte_mbuf_ext_refcnt_update(&l->shared, -1) == 0)
+		tcp_external_loan_free(NULL, l);
+}
+
 /* ---- memory -------------------------------------------------------------------------------- */
 
 static void tcp_memory_free(void *addr, void *memory)
@@ -142,7 +235,6 @@ struct llp_memory *tcp_external_add(struct tcp_stack *s, void *addr, size_t len)
 void tcp_external_remove(struct tcp_stack *s, struct llp_memory *memory)
 {
 	struct tcp_memory *m = tcp_memory_of(memory);
-	const struct tcp_external_config *cfg = &s->cfg.external;
 
 	for (uint32_t i = 0; rte_mbuf_ext_refcnt_read(&m->shared) > 1 && i <= s->table.mask; i++) {
 		struct tcp_conn *c = tcp_slot_conn(s->table.slot[i]);
@@ -152,18 +244,11 @@ void tcp_external_remove(struct tcp_stack *s, struct llp_memory *memory)
 	}
 	/* What the device has yet to read, it reads now, or from pages that stay ours until then.
 	 */
-	for (unsigned i = 0; i < TCP_EXTERNAL_SETTLE; i++)
-		if (rte_mbuf_ext_refcnt_read(&m->shared) == 1 || !cfg->settle(cfg->ctx))
-			break;
+	tcp_external_settle_frames(s, &m->shared);
 	tcp_memory_drop(m);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
-
-static void tcp_external_zeros_free(void *addr, void *zeros)
-{
-	rte_free(zeros);
-}
 
 int tcp_external_init(struct tcp_stack *s)
 {
@@ -181,6 +266,6 @@ int tcp_external_init(struct tcp_stack *s)
 void tcp_external_fini(struct tcp_stack *s)
 {
 	/* The port may have some mbufs still. */
-	if (s->zeros && rte_mbuf_ext_refcnt_update(&s->zeros->shared, -1) == 0)
-		tcp_external_zeros_free(NULL, s->zeros);
+	if (s->zeros)
+		tcp_external_zeros_drop(s->zeros);
 }

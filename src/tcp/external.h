@@ -10,7 +10,13 @@
  * and so does who is told that the memory will be used for something else.
  *
  * Each mbuf that is attached counts as a reference to its memory, so the memory stays pinned, and
- * mapped for the device, until the driver has let go of the last one.
+ * mapped for the device, until the driver has let go of the last one. The third counts as one to
+ * its connection, which so knows what of it the port has, also of what was acknowledged or copied
+ * since.
+ *
+ * Whoever takes the memory back, or ends the connection, settles: what waits for a neighbour or in
+ * the port's queue is dropped, as what it is of has been copied or is of no use, and what the
+ * device has is waited for, as long as that helps.
  */
 #ifndef TCP_EXTERNAL_H
 #define TCP_EXTERNAL_H
@@ -33,6 +39,12 @@ struct tcp_external_zeros {
 	uint8_t bytes[TCP_EXTERNAL_ZEROS];
 };
 
+/** What a connection's third mbufs are attached to. It outlives the connection with them. */
+struct tcp_external_loan {
+	struct rte_mbuf_ext_shared_info shared; /**< one reference is the connection's */
+	struct tcp_external_zeros *zeros;       /**< one reference to it */
+};
+
 /** The second mbuf of such a record is attached to @p memory. */
 bool tcp_external_is_of(const struct rte_mbuf *m, const struct llp_memory *memory);
 
@@ -44,9 +56,9 @@ bool tcp_external_is_taken(const struct tcp_conn *c);
 
 /**
  * Chain what is to follow behind @p m, a record's first @p head bytes of @p len.
- * @return false: there are no mbufs for that.
+ * @return false: there are no mbufs for that, or there is no memory.
  */
-bool tcp_external_chain(struct tcp_stack *s, struct rte_mbuf *m, uint32_t len, uint32_t head,
+bool tcp_external_chain(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len, uint32_t head,
 	const struct llp_external *e);
 
 /**
@@ -55,7 +67,16 @@ bool tcp_external_chain(struct tcp_stack *s, struct rte_mbuf *m, uint32_t len, u
  */
 bool tcp_external_own(struct tcp_conn *c, const struct llp_memory *memory);
 
-/** The same for record @p i. @return 0 or -ENOMEM. */
+/**
+ * Settle what was sent for @p c, of whose records none is external any more. A device that does not
+ * tell, or stands still, may read on from pages that stay ours.
+ */
+void tcp_external_settle(struct tcp_conn *c);
+
+/** @p c ends: settle, and forget it. */
+void tcp_external_end(struct tcp_conn *c);
+
+/** The same as tcp_external_own() for record @p i. @return 0 or -ENOMEM. */
 int tcp_external_own_record(struct tcp_conn *c, uint32_t i);
 
 /** As llp_memory_add() and llp_memory_remove(). */

@@ -145,7 +145,7 @@ static bool tcp_llp_commit_external(
 	}
 	if (!c->reserved)
 		return true; /* the connection ended in between */
-	if (!tcp_external_chain(c->s, c->reserved, len, head, e))
+	if (!tcp_external_chain(c, c->reserved, len, head, e))
 		return tcp_llp_copy_external(
 			l, rte_pktmbuf_mtod(c->reserved, uint8_t *), len, head, e);
 	tcp_llp_commit(l, len, LLP_SUM_UNKNOWN);
@@ -157,7 +157,11 @@ static bool tcp_llp_commit_external(
 
 static bool tcp_llp_own_external(struct llp *l)
 {
-	return tcp_external_own(tcp_conn_of(l), NULL);
+	struct tcp_conn *c = tcp_conn_of(l);
+	bool owned = tcp_external_own(c, NULL);
+
+	tcp_external_settle(c);
+	return owned;
 }
 
 static void tcp_llp_push(struct llp *l)
@@ -249,7 +253,7 @@ static void tcp_llp_release(struct llp *l)
 	struct tcp_conn *c = tcp_conn_of(l);
 
 	tcp_llp_let_go(c);
-	(void)tcp_external_own(c, NULL);
+	(void)tcp_llp_own_external(l);
 	c->progress_at = c->s->now; /* from here on, it has the user timeout */
 	if (c->state == TCP_SYN_SENT) {
 		tcp_conn_close(c, -ECONNABORTED);

@@ -28,8 +28,13 @@ struct tcp_external_config {
 	 *  engine's lock. @return 0: it does. */
 	int (*map)(void *ctx, const void *addr, size_t len);
 	void (*unmap)(void *ctx, const void *addr, size_t len);
-	/** Let the port give back what it has sent. @return false: it is no use to ask again. */
+	/** Let the port give back what it has sent, and wait for that a moment. @return false: it
+	 * is no use to ask again. */
 	bool (*settle)(void *ctx);
+	/** Drop of what waits for the port's device, and was not given to it, the frames that
+	 *  @p is_of says. */
+	void (*drop)(void *ctx, bool (*is_of)(const struct rte_mbuf *m, const void *arg),
+		const void *arg);
 	void *ctx;
 };
 

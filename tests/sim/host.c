@@ -286,6 +286,12 @@ static bool host_settle(void *ctx)
 	return false;
 }
 
+/** A NIC of ours takes all at once. */
+static void host_drop(
+	void *ctx, bool (*is_of)(const struct rte_mbuf *m, const void *arg), const void *arg)
+{
+}
+
 static void tcp_create(struct sim_host *h, const struct sim_host_config *cfg)
 {
 	struct sim *s = h->port.sim;
@@ -296,6 +302,7 @@ static void tcp_create(struct sim_host *h, const struct sim_host_config *cfg)
 			.map = host_map,
 			.unmap = host_unmap,
 			.settle = host_settle,
+			.drop = host_drop,
 			.ctx = h};
 	tc.ip = h->ip;
 	tc.wheel = &h->engine.wheel;

@@ -202,6 +202,7 @@ static void a_flush_gives_memory_back(void **state)
 				 &(struct rnic_qp_attr){.state = RNIC_QP_ERROR}),
 		0);
 	assert_true(polls(&t.p.a, RDMAP_WC_WR_FLUSH_ERR));
+	assert_int_equal(rte_mempool_in_use_count(t.sim->external), 0);
 	memset(t.p.a.buf, 0x5a, SIZE);
 	cut(&t, 0);
 	sim_run(t.sim, 10 * SIM_S, NULL, NULL);
@@ -220,6 +221,7 @@ static void a_queue_pair_may_go_with_its_memory(void **state)
 	lose_a_write(&t);
 	assert_int_equal(rnic_qp_destroy(t.p.a.qp), 0);
 	t.p.a.qp = NULL;
+	assert_int_equal(rte_mempool_in_use_count(t.sim->external), 0);
 	withdraw(&t.p.a);
 	cut(&t, 0);
 	sim_run(t.sim, 10 * SIM_S, NULL, NULL);

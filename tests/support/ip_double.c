@@ -61,6 +61,27 @@ void ip_double_drain(struct ip_stack *s)
 		rte_pktmbuf_free(m);
 }
 
+void ip_double_drop(struct ip_stack *s, bool (*is_of)(const struct rte_mbuf *m, const void *arg),
+	const void *arg)
+{
+	unsigned kept = s->head;
+
+	for (unsigned i = s->head; i != s->tail; i++) {
+		unsigned from = i % IP_DOUBLE_QUEUE, to = kept % IP_DOUBLE_QUEUE;
+
+		if (is_of(s->sent[from], arg)) {
+			rte_pktmbuf_free(s->sent[from]);
+			continue;
+		}
+		s->sent[to] = s->sent[from];
+		s->sent_to[to] = s->sent_to[from];
+		s->sent_from[to] = s->sent_from[from];
+		s->sent_tos[to] = s->sent_tos[from];
+		kept++;
+	}
+	s->tail = kept;
+}
+
 /* ---- ip.h ---------------------------------------------------------------------------------- */
 
 void ip_set_transport(struct ip_stack *s, uint8_t proto, const struct ip_transport *t)
@@ -114,6 +135,13 @@ int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *sr
 bool ip_gathers(const struct ip_stack *s, const struct ip_path *p, uint8_t proto)
 {
 	return s->no_sums;
+}
+
+void ip_drop_waiting(struct ip_stack *s, bool (*is_of)(const struct rte_mbuf *m, const void *arg),
+	const void *arg)
+{
+	if (s->waits)
+		ip_double_drop(s, is_of, arg);
 }
 
 bool ip_sums(const struct ip_stack *s, const struct ip_path *p, uint8_t proto)

@@ -35,7 +35,12 @@ struct ip_stack {
 	unsigned alike; /**< packets of ip_send_alike() */
 	/** Of the last pattern: what is sent alike has no path. */
 	struct ip_path *pattern_path;
+	bool waits; /**< what was sent and not taken waits for the neighbour, not in the port */
 };
+
+/** Of what was sent and not taken, free what @p is_of says. */
+void ip_double_drop(struct ip_stack *s, bool (*is_of)(const struct rte_mbuf *m, const void *arg),
+	const void *arg);
 
 void ip_double_init(struct ip_stack *s, uint16_t mtu, const char *addr);
 

@@ -46,6 +46,14 @@ static bool settle(void *ctx)
 	return settled < 3;
 }
 
+/** The port's queue; unless all that was sent waits for the neighbour. */
+static void drop(
+	void *ctx, bool (*is_of)(const struct rte_mbuf *m, const void *arg), const void *arg)
+{
+	if (!h.ip.waits)
+		ip_double_drop(&h.ip, is_of, arg);
+}
+
 /** What a record has now. */
 static void expect_bytes(void)
 {
@@ -57,7 +65,7 @@ static void expect_bytes(void)
 static void start(unsigned mbufs)
 {
 	const struct tcp_stack_config tweak = {
-		.external = {.map = map, .unmap = unmap, .settle = settle}};
+		.external = {.map = map, .unmap = unmap, .settle = settle, .drop = drop}};
 	struct tcp_stack_config t = tweak;
 
 	test_eal_init();
@@ -336,6 +344,154 @@ static void test_own(void **state)
 	finish();
 }
 
+/** The program writes there next: nobody reads it any more. */
+static void own(void)
+{
+	assert_true(llp_own_external(h.app.llp));
+	assert_int_equal(references(), 0);
+	memset(bytes, 0x5a, LEN);
+}
+
+static void expect_a_copy(void)
+{
+	host_advance(&h, 3000 * MS);
+	expect_text(seq, 0, SIZE);
+	ip_double_drain(&h.ip);
+}
+
+static void test_own_while_the_device_reads(void **state)
+{
+	start(63);
+	send_one();
+	with_device = ip_double_take(&h.ip);
+	own();
+	assert_int_equal(settled, 1);
+	expect_a_copy();
+	finish();
+}
+
+/** What has been sent again, as a copy, the device may have yet to send for the first time. */
+static void test_own_what_was_sent_again(void **state)
+{
+	start(63);
+	send_one();
+	with_device = ip_double_take(&h.ip);
+	host_advance(&h, 2000 * MS);
+	assert_false(is_external(0));
+	assert_int_equal(references(), 2);
+	own();
+	expect_text(seq, 0, SIZE);
+	ip_double_drain(&h.ip);
+	finish();
+}
+
+/** A peer may acknowledge what it cannot have. */
+static void test_own_what_was_acknowledged(void **state)
+{
+	start(63);
+	send_one();
+	with_device = ip_double_take(&h.ip);
+	peer_send_at(&p, TCP_ACK, p.seq, seq + SIZE, NULL, 0);
+	assert_int_equal(c->sendq.count, 0);
+	assert_int_equal(references(), 2);
+	own();
+	finish();
+}
+
+/** What the device has not been given is lost. Others' frames are not. */
+static void test_own_what_waits(void **state)
+{
+	for (unsigned neighbour = 0; neighbour < 2; neighbour++) {
+		start(63);
+		h.ip.waits = neighbour;
+		assert_non_null(llp_reserve(h.app.llp, 10, false));
+		llp_commit(h.app.llp, 10);
+		send_one();
+		assert_int_equal(ip_double_pending(&h.ip), 2);
+		own();
+		assert_int_equal(ip_double_pending(&h.ip), 1);
+		ip_double_drain(&h.ip);
+		peer_send_at(&p, TCP_ACK, p.seq, seq + 10, NULL, 0);
+		host_advance(&h, 3000 * MS);
+		expect_text(seq + 10, 0, SIZE);
+		ip_double_drain(&h.ip);
+		finish();
+	}
+}
+
+static void test_remove_what_waits(void **state)
+{
+	for (unsigned neighbour = 0; neighbour < 2; neighbour++) {
+		start(63);
+		h.ip.waits = neighbour;
+		send_one();
+		llp_memory_remove(h.llp, memory);
+		memory = NULL;
+		assert_int_equal(mapped, 0);
+		free(bytes);
+		bytes = NULL;
+		expect_a_copy();
+		finish();
+	}
+}
+
+/** There is an end to waiting for the device. The memory is mapped until then. */
+static void test_own_and_kept_by_the_port(void **state)
+{
+	struct rte_mbuf *kept;
+
+	start(63);
+	send_one();
+	kept = ip_double_take(&h.ip);
+	assert_true(llp_own_external(h.app.llp));
+	assert_int_equal(settled, 3);
+	assert_int_equal(references(), 2);
+	llp_abort(h.app.llp);
+	host_advance(&h, 100 * MS);
+	ip_double_drain(&h.ip);
+	llp_memory_remove(h.llp, memory);
+	memory = NULL;
+	assert_int_equal(mapped, 1);
+	rte_pktmbuf_free(kept);
+	assert_int_equal(mapped, 0);
+	assert_int_equal(references(), 0);
+	finish();
+}
+
+/** Its user hears that it is over: then its requests are flushed. */
+static void test_reset_while_the_device_reads(void **state)
+{
+	start(63);
+	send_one();
+	with_device = ip_double_take(&h.ip);
+	peer_send_at(&p, TCP_RST, p.seq, 0, NULL, 0);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(references(), 0);
+	finish();
+}
+
+static void test_abort_while_the_device_reads(void **state)
+{
+	start(63);
+	send_one();
+	with_device = ip_double_take(&h.ip);
+	llp_abort(h.app.llp);
+	assert_int_equal(references(), 0);
+	ip_double_drain(&h.ip);
+	finish();
+}
+
+static void test_release_while_the_device_reads(void **state)
+{
+	start(63);
+	send_one();
+	with_device = ip_double_take(&h.ip);
+	llp_release(h.app.llp);
+	assert_int_equal(references(), 0);
+	ip_double_drain(&h.ip);
+	finish();
+}
+
 static void test_release(void **state)
 {
 	struct heard a;
@@ -411,6 +567,15 @@ int main(void)
 		cmocka_unit_test(test_removed_and_kept_by_the_port),
 		cmocka_unit_test(test_no_room_for_the_copy),
 		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_own_while_the_device_reads),
+		cmocka_unit_test(test_own_what_was_sent_again),
+		cmocka_unit_test(test_own_what_was_acknowledged),
+		cmocka_unit_test(test_own_what_waits),
+		cmocka_unit_test(test_remove_what_waits),
+		cmocka_unit_test(test_own_and_kept_by_the_port),
+		cmocka_unit_test(test_reset_while_the_device_reads),
+		cmocka_unit_test(test_abort_while_the_device_reads),
+		cmocka_unit_test(test_release_while_the_device_reads),
 		cmocka_unit_test(test_release),
 		cmocka_unit_test(test_abort),
 		cmocka_unit_test(test_not_mapped),
