@@ -33,7 +33,7 @@ void tls_conn_free(struct tls_conn *c)
 	tls_secret_pool_put(&c->stack->gcm_keys, c->rx.gcm_key);
 	tls_direction_clear(&c->tx);
 	tls_direction_clear(&c->rx);
-	tls_secret_pool_put(&c->stack->secrets, c->secrets);
+	tls_secret_pool_put(&c->stack->credentials.secrets, c->secrets);
 	free(c->kept.bytes);
 	free(c);
 }
@@ -121,11 +121,8 @@ static bool tls_conn_take_keys(struct tls_conn *c)
 {
 	struct tls_handshake *h = c->handshake;
 
-	c->secrets = tls_secret_pool_get(&c->stack->secrets);
-	if (!c->secrets)
-		return false;
-	memcpy(c->secrets->tx, c->server ? h->server_secret : h->client_secret, TLS_SECRET_MAX);
-	memcpy(c->secrets->rx, c->server ? h->client_secret : h->server_secret, TLS_SECRET_MAX);
+	c->secrets = h->secrets;
+	h->secrets = NULL;
 	return tls_conn_place_keys(c, &c->tx, h->suite) &&
 	       tls_conn_place_keys(c, &c->rx, h->suite) &&
 	       tls_direction_key(&c->tx, h->suite, c->secrets->tx, true) &&

@@ -395,6 +395,7 @@ int tls_credentials_open(struct tls_credentials_source *s, const struct tls_conf
 	int rc;
 
 	*s = (struct tls_credentials_source){.config = config, .log = log, .keylog = -1};
+	tls_secret_pool_init(&s->secrets, sizeof(struct tls_secrets));
 	/* Programs may use verbs while they end. */
 	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL) != 1) {
 		snprintf(e->text, sizeof e->text, "tls: OpenSSL does not start");
@@ -419,6 +420,7 @@ void tls_credentials_close(struct tls_credentials_source *s)
 {
 	tls_credentials_put(s->now);
 	s->now = NULL;
+	tls_secret_pool_fini(&s->secrets);
 	if (s->keylog >= 0)
 		close(s->keylog);
 	s->keylog = -1;

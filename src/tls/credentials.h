@@ -10,6 +10,7 @@
 #include "base/secret_file.h"
 #include "tls/library.h"
 #include "tls/psk.h"
+#include "tls/secret_pool.h"
 #include "tls/session.h"
 #include "tls/tls.h"
 #include "tls/verified.h"
@@ -36,8 +37,9 @@ struct tls_credentials_source {
 	const struct log_sink *log;
 	struct tls_credentials *now;
 	struct secret_file_stamp stamp[TLS_CREDENTIAL_FILES]; /**< as they were last tried */
-	struct tls_error refused; /**< why they were, the last time; it is told once */
-	int keylog;               /**< a descriptor, or -1 */
+	struct tls_secret_pool secrets; /**< of handshakes, and then of their connections */
+	struct tls_error refused;       /**< why they were, the last time; it is told once */
+	int keylog;                     /**< a descriptor, or -1 */
 	uint64_t reloads;
 };
 

@@ -35,13 +35,14 @@ static void tls_handshake_take_secret(struct tls_verifier *v, const char *line)
 	static const char client[] = "CLIENT_TRAFFIC_SECRET_0 ";
 	static const char server[] = "SERVER_TRAFFIC_SECRET_0 ";
 	const char *hex = strrchr(line, ' ');
+	struct tls_secrets *s = h->secrets;
 
-	if (!hex)
+	if (!hex || !s)
 		return;
 	if (strncmp(line, client, sizeof client - 1) == 0)
-		h->have_client = tls_handshake_read_secret(hex + 1, h->client_secret) != 0;
+		h->have_client = tls_handshake_read_secret(hex + 1, v->server ? s->rx : s->tx) != 0;
 	else if (strncmp(line, server, sizeof server - 1) == 0)
-		h->have_server = tls_handshake_read_secret(hex + 1, h->server_secret) != 0;
+		h->have_server = tls_handshake_read_secret(hex + 1, v->server ? s->tx : s->rx) != 0;
 }
 
 /* ---- steps ------------------------------------------------------------------------------- */
@@ -319,10 +320,12 @@ struct tls_handshake *tls_handshake_create(struct tls_credentials_source *source
 		.now = now,
 		.secret = tls_handshake_take_secret,
 		.keylog = source->keylog};
+	h->pool = &source->secrets;
+	h->secrets = tls_secret_pool_get(h->pool);
 	h->ssl = SSL_new(h->credentials->ctx);
 	in = BIO_new(BIO_s_mem());
 	h->out = BIO_new(BIO_s_mem());
-	if (!h->ssl || !in || !h->out) {
+	if (!h->secrets || !h->ssl || !in || !h->out) {
 		BIO_free(in);
 		BIO_free(h->out);
 		h->out = NULL;
@@ -351,7 +354,7 @@ void tls_handshake_free(struct tls_handshake *h)
 		SSL_set_shutdown(h->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(h->ssl);
 	tls_credentials_put(h->credentials);
+	tls_secret_pool_put(h->pool, h->secrets);
 	OPENSSL_free(h->record);
-	OPENSSL_cleanse(h, sizeof *h);
 	free(h);
 }

@@ -40,7 +40,8 @@ struct tls_handshake {
 	uint32_t message_left;                   /**< of its body */
 	const struct tls_suite *suite;           /**< once it is done */
 	bool have_client, have_server;
-	uint8_t client_secret[TLS_SECRET_MAX], server_secret[TLS_SECRET_MAX];
+	struct tls_secret_pool *pool;
+	struct tls_secrets *secrets; /**< of @p pool, and its user's from when that takes them */
 	/** Done: a server's tickets, which it has protected with its application's keys. */
 	uint64_t tickets;
 	char reason[256]; /**< why it has failed */

@@ -3,10 +3,10 @@
 
 #include "base/hex.h"
 #include "base/secret_file.h"
+#include "base/secret_memory.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TLS_PSK_IDENTITY_MAX 128
@@ -101,7 +101,7 @@ int tls_psk_read(const char *path, struct tls_psk_list **out, struct tls_error *
 
 	if (!f)
 		return rc;
-	*out = calloc(1, sizeof **out);
+	*out = secret_memory_map(sizeof **out);
 	if (!*out) {
 		fclose(f);
 		snprintf(e->text, sizeof e->text, "tls_psk: no memory");
@@ -126,10 +126,7 @@ int tls_psk_read(const char *path, struct tls_psk_list **out, struct tls_error *
 
 void tls_psk_free(struct tls_psk_list *l)
 {
-	if (!l)
-		return;
-	OPENSSL_cleanse(l, sizeof *l);
-	free(l);
+	secret_memory_unmap(l, sizeof *l);
 }
 
 /* ---- for OpenSSL ------------------------------------------------------------------------- */

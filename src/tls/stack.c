@@ -164,7 +164,6 @@ int tls_stack_new(const struct tls_stack_config *cfg, struct tls_stack **out, st
 	s->time = cfg->time;
 	TAILQ_INIT(&s->starved);
 	s->has_gcm = gcm_init(&s->gcm);
-	tls_secret_pool_init(&s->secrets, sizeof(struct tls_secrets));
 	tls_secret_pool_init(&s->gcm_keys, sizeof(struct gcm_key));
 	rc = tls_credentials_open(&s->credentials, &s->config, s->log, e);
 	if (rc) {
@@ -186,7 +185,6 @@ void tls_stack_free(struct tls_stack *s)
 		free(l);
 	}
 	tls_credentials_close(&s->credentials);
-	tls_secret_pool_fini(&s->secrets);
 	tls_secret_pool_fini(&s->gcm_keys);
 	OPENSSL_cleanse(s->scratch, sizeof s->scratch);
 	free(s);

@@ -34,7 +34,6 @@ struct tls_stack {
 	struct tls_credentials_source credentials;
 	bool has_gcm;
 	struct gcm gcm;
-	struct tls_secret_pool secrets;  /**< struct tls_secrets */
 	struct tls_secret_pool gcm_keys; /**< struct gcm_key */
 	struct tls_stats stats;
 	char reason[TLS_REASON_MAX]; /**< why the last connection that failed did so */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 /* clang-format on */
+#include "support/core_dump.h"
 #include "tls/conn.h"
 #include "tls_user.h"
 
@@ -395,6 +396,26 @@ static void a_shared_key_is_enough(void **state)
 	close_both();
 }
 
+/** Where OpenSSL had it meanwhile, too, it is wiped. */
+static void core_dumps_leave_shared_keys_out(void **state)
+{
+	uint8_t masked[16];
+
+	if (!core_dump_is_told())
+		skip();
+	for (unsigned i = 0; i < sizeof masked; i++)
+		masked[i] = (uint8_t)(i * 0x1d + 0x37) ^ CORE_DUMP_MASK;
+	use_psk(&client_config, "client.psk", "node1:3754718eabc8e5021f3c597693b0cdea\n");
+	server_config = client_config;
+	connect_both(0);
+	tls_user_stream(&client, 0, 3000, 1000);
+	tls_user_stream(&server, 0, 3000, 1000);
+	llp_mem_run(mem, STEPS);
+	assert_false(core_dump_has(masked, sizeof masked));
+	close_both();
+	assert_false(core_dump_has(masked, sizeof masked));
+}
+
 static void another_key_is_refused(void **state)
 {
 	use_psk(&client_config, "client.psk", "node1:" KEY_A "\n");
@@ -558,6 +579,7 @@ int main(void)
 		TEST(a_peer_without_tls_is_refused),
 		TEST(a_peer_without_tls_is_taken_if_it_may),
 		TEST(a_shared_key_is_enough),
+		TEST(core_dumps_leave_shared_keys_out),
 		TEST(another_key_is_refused),
 		TEST(a_certificate_is_no_shared_key),
 		TEST(bad_files_are_refused_in_a_sentence),

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 /* clang-format on */
+#include "support/core_dump.h"
 #include "support/tls_files.h"
 #include "tls/handshake.h"
 
@@ -89,12 +90,22 @@ static void expect_done(void)
 	if (client->state != TLS_HANDSHAKE_DONE || server->state != TLS_HANDSHAKE_DONE)
 		fail_msg("client: %s; server: %s", client->reason, server->reason);
 	assert_ptr_equal(client->suite, server->suite);
-	assert_memory_equal(
-		client->client_secret, server->client_secret, client->suite->secret_len);
-	assert_memory_equal(
-		client->server_secret, server->server_secret, client->suite->secret_len);
+	assert_memory_equal(client->secrets->tx, server->secrets->rx, client->suite->secret_len);
+	assert_memory_equal(client->secrets->rx, server->secrets->tx, client->suite->secret_len);
 	assert_memory_not_equal(
-		client->client_secret, client->server_secret, client->suite->secret_len);
+		client->secrets->tx, client->secrets->rx, client->suite->secret_len);
+}
+
+static void core_dumps_leave_its_secrets_out(void **state)
+{
+	if (!core_dump_is_told())
+		skip();
+	begin();
+	run(20000);
+	expect_done();
+	assert_true(core_dump_leaves_out(client->secrets));
+	assert_true(core_dump_leaves_out(server->secrets));
+	end();
 }
 
 static void both_get_the_same_secrets(void **state)
@@ -288,6 +299,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(both_get_the_same_secrets),
+		TEST(core_dumps_leave_its_secrets_out),
 		TEST(certificates_are_judged_by_the_time_that_is_given),
 		TEST(a_ca_between_is_shown),
 		TEST(what_follows_is_not_taken),

@@ -10,6 +10,7 @@
 #include "tls/psk.h"
 
 #include "base/secret_file.h"
+#include "support/core_dump.h"
 #include "support/tls_files.h"
 
 #include <errno.h>
@@ -92,6 +93,18 @@ static void bad_lines_are_named(void **state)
 	memset(text, 'x', sizeof text);
 	text[sizeof text - 1] = '\0';
 	expect_bad(text, "line 1: the line is too long");
+}
+
+static void core_dumps_leave_them_out(void **state)
+{
+	struct tls_psk_list *l;
+	struct tls_error e;
+
+	if (!core_dump_is_told())
+		skip();
+	assert_int_equal(read_file("a:" KEY "\n", &l, &e), 0);
+	assert_true(core_dump_leaves_out(l));
+	tls_psk_free(l);
 }
 
 static void too_many_are_refused(void **state)
@@ -179,6 +192,7 @@ int main(void)
 		cmocka_unit_test(half_a_file_is_none),
 		cmocka_unit_test(good_files_are_read),
 		cmocka_unit_test(bad_lines_are_named),
+		cmocka_unit_test(core_dumps_leave_them_out),
 		cmocka_unit_test(too_many_are_refused),
 		cmocka_unit_test(what_others_may_read_is_no_secret),
 		cmocka_unit_test(what_is_no_file_is_refused),
