@@ -52,6 +52,7 @@ bool sock_udp_destination(struct msghdr *msg, struct ip_addr *to)
 	} else if (v6) {
 		memcpy(&info6, CMSG_DATA(v6), sizeof info6);
 		*to = ip_addr_from_v6(&info6.ipi6_addr);
+		*to = ip_addr_with_scope(to, info6.ipi6_ifindex);
 	}
 	return v4 || v6;
 }
@@ -125,7 +126,8 @@ void sock_udp_set_source(struct msghdr *msg, const struct ip_addr *from, unsigne
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
 	struct in_pktinfo info4 = {.ipi_ifindex = (int)interface};
-	struct in6_pktinfo info6 = {.ipi6_ifindex = interface};
+	struct in6_pktinfo info6 = {.ipi6_ifindex = interface ? interface : ip_addr_scope(from)};
+	struct ip_addr bare = ip_addr_with_scope(from, 0);
 
 	if (ip_addr_is_v4(from)) {
 		memcpy(&info4.ipi_spec_dst, from->b + 12, 4);
@@ -136,7 +138,7 @@ void sock_udp_set_source(struct msghdr *msg, const struct ip_addr *from, unsigne
 		memcpy(CMSG_DATA(c), &info4, sizeof info4);
 		return;
 	}
-	memcpy(&info6.ipi6_addr, from->b, 16);
+	memcpy(&info6.ipi6_addr, bare.b, 16);
 	c->cmsg_level = IPPROTO_IPV6;
 	c->cmsg_type = IPV6_PKTINFO;
 	c->cmsg_len = CMSG_LEN(sizeof info6);

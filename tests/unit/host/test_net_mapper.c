@@ -10,6 +10,7 @@
 #include "support/limit.h"
 
 #include <errno.h>
+#include <linux/ipv6.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -30,7 +31,10 @@
 #define SKIP   77
 #define MAPPED 33781
 
-static const char *const addresses[] = {"127.0.0.1", "::1"};
+static const char *const addresses[] = {"127.0.0.1", "::1", "fe80::1"};
+
+#define ADDRESSES (sizeof addresses / sizeof *addresses)
+#define INTERFACE 1 /* lo, the first of each network namespace */
 
 struct asked {
 	struct iwpm_query query;
@@ -51,6 +55,7 @@ static struct ip_endpoint at(const char *address, uint16_t port)
 	struct ip_endpoint e = {.port = port};
 
 	assert_int_equal(ip_addr_parse(address, &e.addr), 0);
+	e.addr = ip_addr_with_scope(&e.addr, INTERFACE);
 	return e;
 }
 
@@ -119,7 +124,7 @@ static void nobody_is_there(void **state)
 {
 	struct asked a;
 
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < ADDRESSES; i++) {
 		ask_start(&a, addresses[i]);
 		ask_expect(&a, IWPM_ABSENT);
 	}
@@ -127,7 +132,7 @@ static void nobody_is_there(void **state)
 
 static void somebody_answers(void **state)
 {
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < ADDRESSES; i++) {
 		int fd = plain(addresses[i], IWPM_PORT);
 		struct sockaddr_storage from;
 		socklen_t len = sizeof from;
@@ -187,7 +192,7 @@ static void peers_are_answered_while_there_is_a_listener(void **state)
 
 	listen_at(&one, "127.0.0.1");
 	listen_at(&other, "::1");
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < ADDRESSES; i++)
 		assert_int_equal(answered(addresses[i]), IWPM_ACCEPT);
 	unlisten(&one);
 	assert_int_equal(answered("127.0.0.1"), IWPM_ACCEPT);
@@ -260,13 +265,18 @@ static void there_is_none_when_it_is_off(void **state)
 static bool enter_a_network_of_our_own(void)
 {
 	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
-	int fd, rc;
+	struct in6_ifreq link_local = {.ifr6_addr = {.s6_addr = {0xfe, 0x80, [15] = 1}},
+		.ifr6_prefixlen = 64,
+		.ifr6_ifindex = INTERFACE};
+	int v4, v6, rc;
 
 	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
 		return false;
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	rc = ioctl(fd, SIOCSIFFLAGS, &lo);
-	close(fd);
+	v4 = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	v6 = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	rc = ioctl(v4, SIOCSIFFLAGS, &lo) || ioctl(v6, SIOCSIFADDR, &link_local);
+	close(v4);
+	close(v6);
 	return rc == 0;
 }
 
