@@ -25,8 +25,8 @@ bool vlan_push(struct rte_mbuf *m, uint16_t id);
 
 /**
  * Take the tag off a frame that came, whether it is in the frame or its driver has taken it out.
- * @param id our VLAN; 0: none, and frames are ours that have no tag or one of priority alone. A tag
- * in the frame is left to IP then.
+ * @param id our VLAN; 0: none, and frames are ours that have no tag or one of priority alone. One
+ * in the frame is left to IP then, which reads that place anyway.
  * @return false: the frame is of another VLAN, or of none, and is not ours.
  */
 bool vlan_pop(struct rte_mbuf *m, uint16_t id);

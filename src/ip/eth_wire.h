@@ -15,9 +15,18 @@ enum {
 	ETH_ADDR_LEN = 6,
 };
 
+/** IEEE 802.1Q section 9.6: what is behind ETH_TYPE_VLAN, before the type of what follows. */
+enum {
+	ETH_TAG_TCI = 0,
+	ETH_TAG_TYPE = 2,
+	ETH_TAG_LEN = 4,
+	ETH_TAG_ID_MASK = 0x0fff,
+};
+
 enum {
 	ETH_TYPE_IPV4 = 0x0800,
 	ETH_TYPE_ARP = 0x0806,
+	ETH_TYPE_VLAN = 0x8100,
 	ETH_TYPE_IPV6 = 0x86dd,
 };
 

@@ -470,7 +470,6 @@ static void ip_dispatch(struct ip_stack *s, const struct ip_frame *f, uint16_t t
 	} else if (type == ETH_TYPE_ARP) {
 		arp_input(s, f, m, now);
 	} else {
-		/* VLANs among them: a tagged frame is on another link. */
 		s->stats.rx_not_ours++;
 		rte_pktmbuf_free(m);
 	}
@@ -516,10 +515,33 @@ static inline void ip_seen_input(struct ip_stack *s, struct rte_mbuf *m, uint64_
 	seen->transport->input(seen->transport->ctx, &seen->rx, m, now);
 }
 
+/*
+ * The tag of no VLAN, of a priority alone, is taken off (IEEE 802.1Q section 6.9.1). Another one is
+ * left: that frame is of another link. Owns @m, which begins with the tag. Returns NULL: freed.
+ */
+static struct rte_mbuf *ip_untag(struct ip_stack *s, struct rte_mbuf *m, uint16_t *type)
+{
+	const uint8_t *tag;
+
+	m = packet_head(s, m, ETH_TAG_LEN);
+	if (!m || m->data_len < ETH_TAG_LEN) {
+		s->stats.rx_bad_header++;
+		rte_pktmbuf_free(m);
+		return NULL;
+	}
+	tag = rte_pktmbuf_mtod(m, const uint8_t *);
+	if ((load_be16(tag + ETH_TAG_TCI) & ETH_TAG_ID_MASK) == 0) {
+		*type = load_be16(tag + ETH_TAG_TYPE);
+		packet_skip(m, ETH_TAG_LEN);
+	}
+	return m;
+}
+
 static void ip_frame_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self, uint64_t now)
 {
 	struct ip_frame f = {.from_self = from_self};
 	const uint8_t *h;
+	uint16_t type;
 
 	if (unlikely(s->cfg.no_link)) {
 		ip_packet_input(s, m, from_self, now);
@@ -545,8 +567,11 @@ static void ip_frame_input(struct ip_stack *s, struct rte_mbuf *m, bool from_sel
 		return;
 	}
 	memcpy(f.src_mac, h + ETH_SRC, ETH_ADDR_LEN);
+	type = load_be16(h + ETH_TYPE);
 	packet_skip(m, ETH_LEN);
-	ip_dispatch(s, &f, load_be16(h + ETH_TYPE), m, now);
+	if (unlikely(type == ETH_TYPE_VLAN) && !(m = ip_untag(s, m, &type)))
+		return;
+	ip_dispatch(s, &f, type, m, now);
 }
 
 const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8_t proto,

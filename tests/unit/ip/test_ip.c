@@ -495,6 +495,53 @@ static void peek_sees_whole_packets_alone(void **state)
 	host_free(h);
 }
 
+#define SEGMENT                                                       \
+	"45 00 00 28 00 00 40 00 40 06 26 ce 0a 00 00 02 0a 00 00 01" \
+	"00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 9b e2 00 00"
+
+/* IEEE 802.1Q section 6.9.1: of no VLAN, whatever its priority, and with padding. */
+static void frames_tagged_with_a_priority_are_ours(void **state)
+{
+	static const char *const ours[] = {
+		ETH_TO_US "81 00 00 00 08 00" SEGMENT,
+		ETH_TO_US "81 00 f0 00 08 00" SEGMENT,
+		ETH_TO_US "81 00 a0 00 08 00" SEGMENT "00 00 00 00",
+	};
+	static const char *const others[] = {
+		ETH_TO_US "81 00 a0 01 08 00" SEGMENT,
+		ETH_TO_US "81 00 08 00 08 00" SEGMENT,
+		ETH_TO_US "81 00 a0 00 81 00 00 00 08 00" SEGMENT,
+	};
+	struct host *h = host_new_v4();
+
+	for (unsigned i = 0; i < sizeof ours / sizeof *ours; i++) {
+		host_input_hex(h, ours[i]);
+		assert_int_equal(h->n_rx, i + 1);
+	}
+	for (unsigned i = 0; i < sizeof others / sizeof *others; i++) {
+		host_input_hex(h, others[i]);
+		assert_int_equal(ip_stack_stats(h->ip)->rx_not_ours, i + 1);
+	}
+	host_input_hex(h, ETH_TO_US "81 00 00 00 08");
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 1);
+	assert_int_equal(h->n_rx, 3);
+	host_free(h);
+}
+
+/* ARP, too: else nobody would send us anything. */
+static void a_request_tagged_with_a_priority_is_answered(void **state)
+{
+	struct host *h = host_new_v4();
+
+	host_input_hex(h, "ff ff ff ff ff ff 02 00 00 00 00 02 81 00 e0 00 08 06"
+			  "00 01 08 00 06 04 00 01 02 00 00 00 00 02 0a 00 00 02"
+			  "00 00 00 00 00 00 0a 00 00 01");
+	host_expect(h, "02 00 00 00 00 02 02 00 00 00 00 01 08 06"
+		       "00 01 08 00 06 04 00 02 02 00 00 00 00 01 0a 00 00 01"
+		       "02 00 00 00 00 02 0a 00 00 02");
+	host_free(h);
+}
+
 static void frames_for_others_are_dropped(void **state)
 {
 	struct host *h = host_new_v4();
@@ -568,6 +615,8 @@ int main(void)
 		cmocka_unit_test(ttl_and_pieces),
 		cmocka_unit_test(outdated_path_confirms_nothing),
 		cmocka_unit_test(peek_sees_whole_packets_alone),
+		cmocka_unit_test(frames_tagged_with_a_priority_are_ours),
+		cmocka_unit_test(a_request_tagged_with_a_priority_is_answered),
 		cmocka_unit_test(frames_for_others_are_dropped),
 		cmocka_unit_test(path_follows_the_route_table),
 		cmocka_unit_test(bursts_need_no_look_ahead),
