@@ -273,6 +273,19 @@ void sock_conn_expect_ack(struct sock_conn *c)
 }
 
 /**
+ * Is an answer missing? What is in flight behind a window that the peer has shrunk is sent again
+ * and again, and answered each time by an ACK that takes nothing. The kernel knows when it has sent
+ * text last, but not when a FIN alone.
+ */
+static bool sock_conn_has_asked(const struct sock_conn *c, const struct tcp_info *info)
+{
+	if (info->tcpi_probes || !info->tcpi_unacked)
+		return info->tcpi_probes != 0;
+	return (c->fin_sent && sock_option_unacked(c->source.fd) == 1) ||
+	       info->tcpi_last_data_sent < info->tcpi_last_ack_recv;
+}
+
+/**
  * RFC 9293 section 3.8.3. An answer to a probe of a closed window is one; and between two of them,
  * which may be two minutes, nothing is asked.
  */
@@ -280,7 +293,7 @@ static bool sock_conn_is_silent(struct sock_conn *c, const struct tcp_info *info
 {
 	uint32_t ms = c->s->cfg.user_timeout_ms;
 
-	if (info->tcpi_unacked == 0 && info->tcpi_probes == 0)
+	if (!sock_conn_has_asked(c, info))
 		c->asked_at = 0;
 	else if (!c->asked_at)
 		c->asked_at = now;

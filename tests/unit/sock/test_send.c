@@ -5,16 +5,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h> /* libc's tcp_info is older */
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
 int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
 
+int __real_ioctl(int fd, unsigned long request, void *value);
+int __wrap_ioctl(int fd, unsigned long request, void *value);
+
 static struct fixture f;
+/** Bytes that the kernel tells are not acknowledged; -1: it tells what is so. */
+static int outq_told = -1;
 /** The kernel tells so much of tcp_info. */
 static socklen_t info_told = UINT16_MAX;
 /** What it tells is made into this; NULL: it is as it is. */
@@ -211,6 +218,15 @@ int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 	return rc;
 }
 
+int __wrap_ioctl(int fd, unsigned long request, void *value)
+{
+	int rc = __real_ioctl(fd, request, value);
+
+	if (rc == 0 && request == SIOCOUTQ && outq_told >= 0)
+		*(int *)value = outq_told;
+	return rc;
+}
+
 /** The last answer to a probe of its closed window is long past, and the next one not sent. */
 static void info_between_probes(struct tcp_info *info)
 {
@@ -228,6 +244,20 @@ static void info_sent(struct tcp_info *info)
 {
 	info_between_probes(info);
 	info->tcpi_unacked = 1;
+}
+
+/** Sent again, and answered, without a part of it being taken. */
+static void info_answered(struct tcp_info *info)
+{
+	info_sent(info);
+	info->tcpi_last_data_sent = info->tcpi_last_ack_recv;
+}
+
+/** The kernel does not say when it has sent a FIN. */
+static void info_fin_sent(struct tcp_info *info)
+{
+	info_sent(info);
+	info->tcpi_last_data_sent = info->tcpi_last_ack_recv + 1;
 }
 
 /** More than the kernel takes, for a peer that reads nothing. @return the time. */
@@ -291,6 +321,45 @@ static void a_closed_window_is_not_silence(void **state)
 	peer_reads();
 	assert_int_equal((uint8_t)read_in, next_out);
 	fixture_close(&f);
+}
+
+/** What was in flight when the peer shrank its window is sent again, also ever less often. */
+static void a_window_that_shrank_is_not_silence(void **state)
+{
+	const struct sock_stack_config cfg = {.user_timeout_ms = 1000};
+	uint64_t now;
+
+	if (!fixture_has_tcp_info())
+		skip();
+	now = begin_filled(&cfg);
+	for (unsigned i = 0; i < 20; i++) {
+		info_made = info_sent;
+		rounds_for(&now, 500);
+		info_made = info_answered;
+		rounds_for(&now, 5000);
+	}
+	info_made = info_sent;
+	rounds_for(&now, 900);
+	expect_timed_out(&now);
+}
+
+/** Nothing but a FIN is out, and it is not acknowledged. */
+static void a_fin_in_vain_ends_it(void **state)
+{
+	const struct sock_stack_config cfg = {.user_timeout_ms = 1000};
+	uint64_t now;
+
+	if (!fixture_has_tcp_info())
+		skip();
+	fixture_open(&f, &cfg);
+	fixture_connect(&f, "127.0.0.1");
+	now = f.wheel.now;
+	llp_shutdown(f.seen.llp);
+	outq_told = 1;
+	info_made = info_fin_sent;
+	rounds_for(&now, 900);
+	expect_timed_out(&now);
+	outq_told = -1;
 }
 
 /** From when it was asked. */
@@ -411,6 +480,8 @@ int main(void)
 		cmocka_unit_test(an_answer_is_not_held_back),
 		cmocka_unit_test(a_closed_window_ends_it_after_its_time),
 		cmocka_unit_test(a_closed_window_is_not_silence),
+		cmocka_unit_test(a_window_that_shrank_is_not_silence),
+		cmocka_unit_test(a_fin_in_vain_ends_it),
 		cmocka_unit_test(what_is_asked_in_vain_ends_it),
 		cmocka_unit_test(to_stand_still_is_nobodys_silence),
 		cmocka_unit_test(to_stand_still_ends_no_orphan),
