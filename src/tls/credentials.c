@@ -174,6 +174,7 @@ static int tls_credentials_no_password(char *buf, int size, int rwflag, void *u)
 static int tls_credentials_load_key(SSL_CTX *ctx, const char *path, struct tls_error *e)
 {
 	char buffer[BUFSIZ];
+	const char *why;
 	EVP_PKEY *key;
 	int rc;
 	FILE *f = secret_file_open(path, "tls_key", &rc, e->text, sizeof e->text);
@@ -182,8 +183,13 @@ static int tls_credentials_load_key(SSL_CTX *ctx, const char *path, struct tls_e
 		return rc;
 	setvbuf(f, buffer, _IOFBF, sizeof buffer);
 	key = PEM_read_PrivateKey(f, NULL, tls_credentials_no_password, NULL);
+	why = key ? NULL : secret_file_end(f);
 	fclose(f);
 	OPENSSL_cleanse(buffer, sizeof buffer);
+	if (why) {
+		snprintf(e->text, sizeof e->text, "tls_key \"%.300s\": %s", path, why);
+		return secret_file_error(why);
+	}
 	if (!key)
 		return tls_credentials_complain(
 			e, "tls_key", path, "it has no private key in PEM without a password");
@@ -323,25 +329,30 @@ static void tls_credentials_stamp(
 		secret_file_stamp_take(&stamp[i], path[i]);
 }
 
-static bool tls_credentials_changed(struct tls_credentials_source *s)
+/**
+ * Are they worth a try? What was refused is, in another second, as it is: a file that could not be
+ * opened can be later, and OpenSSL without memory says of a good key that it is too small.
+ */
+static bool tls_credentials_changed(struct tls_credentials_source *s, int64_t now)
 {
 	struct secret_file_stamp stamp[TLS_CREDENTIAL_FILES];
-	bool changed = false;
+	bool changed = s->refused.text[0] != '\0' && now != s->tried_at;
 
 	tls_credentials_stamp(s->config, stamp);
 	for (unsigned i = 0; i < TLS_CREDENTIAL_FILES; i++)
 		changed = changed || secret_file_stamp_differs(&stamp[i], &s->stamp[i]);
 	memcpy(s->stamp, stamp, sizeof stamp);
+	s->tried_at = now;
 	return changed;
 }
 
-struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s)
+struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s, int64_t now)
 {
 	struct tls_credentials *fresh;
 	struct tls_error e = {""};
 	int rc;
 
-	if (tls_credentials_changed(s)) {
+	if (tls_credentials_changed(s, now)) {
 		ERR_set_mark();
 		rc = tls_credentials_make(s->config, &fresh, &e);
 		if (rc == 0) {
@@ -355,8 +366,6 @@ struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s)
 			if (secret_file_refused(s->refused.text, sizeof s->refused.text, e.text))
 				log_printf(s->log, LOG_LEVEL_WARNING,
 					"tls: the changed files are not used: %s", e.text);
-			if (secret_file_try_again(rc))
-				memset(s->stamp, 0, sizeof s->stamp);
 		}
 		ERR_pop_to_mark();
 	}

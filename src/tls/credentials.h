@@ -41,6 +41,7 @@ struct tls_credentials_source {
 	struct tls_error refused;       /**< why they were, the last time; it is told once */
 	int keylog;                     /**< a descriptor, or -1 */
 	uint64_t reloads;
+	int64_t tried_at; /**< when they were, as time(2) has it */
 };
 
 /** What the callbacks of a connection's SSL find as its application data. */
@@ -68,9 +69,11 @@ void tls_credentials_close(struct tls_credentials_source *s);
 
 /**
  * The present set, for a new connection. If files have changed and are good, it is made of them; if
- * they are not, the last good one stays, and the log says so.
+ * they are not, the last good one stays, the log says so, and they are tried again once in a
+ * second.
+ * @param now as time(2) has it.
  */
-struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s);
+struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s, int64_t now);
 
 /**
  * Is the peer still believed that a session is with? It was when the session began, with the same

@@ -310,7 +310,7 @@ struct tls_handshake *tls_handshake_create(struct tls_credentials_source *source
 
 	if (!h)
 		return NULL;
-	h->credentials = tls_credentials_get(source);
+	h->credentials = tls_credentials_get(source, now);
 	h->verifier = (struct tls_verifier){.config = source->config,
 		.verified = &h->credentials->verified,
 		.sessions = &h->credentials->sessions,

@@ -10,7 +10,11 @@
 #include "support/tls_files.h"
 #include "tls/credentials.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,6 +22,7 @@ static struct tls_files files;
 static struct tls_config config;
 static struct tls_credentials_source source;
 static char said[4096];
+static int64_t now;
 
 static void take_line(void *ctx, enum log_level level, const char *text)
 {
@@ -26,6 +31,75 @@ static void take_line(void *ctx, enum log_level level, const char *text)
 }
 
 static const struct log_sink sink = {.line = take_line, .max_level = LOG_LEVEL_INFO};
+
+/* ---- faults that pass --------------------------------------------------------------------- */
+
+/** The file that cannot be opened, and why; EIO: it can, and not be read. Empty: all can. */
+static char faulty[TLS_MAX_PATH];
+static int fault;
+
+static const char unreadable[] = "/proc/self/mem";
+
+/** @return what to open instead; NULL: nothing. */
+static const char *instead_of(const char *path)
+{
+	if (strcmp(path, faulty) != 0)
+		return path;
+	errno = fault;
+	return fault == EIO ? unreadable : NULL;
+}
+
+/* In place of the C library's, for OpenSSL, too, which is a shared one. */
+
+__attribute__((visibility("default"))) FILE *fopen64(const char *path, const char *mode);
+int open64(const char *path, int flags, ...);
+
+FILE *fopen64(const char *path, const char *mode)
+{
+	FILE *(*real)(const char *, const char *) =
+		(FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen64");
+
+	path = instead_of(path);
+	return path ? real(path, mode) : NULL;
+}
+
+int open64(const char *path, int flags, ...)
+{
+	int (*real)(const char *, int, ...) =
+		(int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open64");
+	va_list args;
+	mode_t mode = 0;
+
+	va_start(args, flags);
+	if (flags & O_CREAT)
+		mode = va_arg(args, mode_t);
+	va_end(args);
+	path = instead_of(path);
+	return path ? real(path, flags, mode) : -1;
+}
+
+/** Allocations of OpenSSL's, and which of them fails; the first has number 1. */
+static unsigned long allocations, failing;
+
+static bool allocation_fails(void)
+{
+	return ++allocations == failing;
+}
+
+static void *allocate(size_t len, const char *file, int line)
+{
+	return allocation_fails() ? NULL : malloc(len);
+}
+
+static void *reallocate(void *p, size_t len, const char *file, int line)
+{
+	return len != 0 && allocation_fails() ? NULL : realloc(p, len);
+}
+
+static void let_go(void *p, const char *file, int line)
+{
+	free(p);
+}
 
 static int set_up(void **state)
 {
@@ -55,8 +129,8 @@ static void a_set_is_shared_by_its_users(void **state)
 	struct tls_credentials *a, *b;
 
 	open_them();
-	a = tls_credentials_get(&source);
-	b = tls_credentials_get(&source);
+	a = tls_credentials_get(&source, now);
+	b = tls_credentials_get(&source, now);
 	assert_ptr_equal(a, b);
 	assert_int_equal(a->users, 3);
 	tls_credentials_put(a);
@@ -72,9 +146,9 @@ static void users_keep_what_they_began_with(void **state)
 	struct tls_credentials *old, *fresh;
 
 	open_them();
-	old = tls_credentials_get(&source);
+	old = tls_credentials_get(&source, now);
 	tls_files_issue(&files, "one", "IP:10.0.0.1,DNS:longer.name.test", 10);
-	fresh = tls_credentials_get(&source);
+	fresh = tls_credentials_get(&source, now);
 	assert_ptr_not_equal(old, fresh);
 	assert_int_equal(source.reloads, 1);
 	assert_int_equal(old->users, 1);
@@ -89,10 +163,10 @@ static void bad_files_are_not_used_and_told_of_once(void **state)
 	struct tls_credentials *old = NULL;
 
 	open_them();
-	old = tls_credentials_get(&source);
+	old = tls_credentials_get(&source, now);
 	tls_files_write(&files, "one.pem", "nonsense");
 	for (unsigned i = 0; i < 3; i++) {
-		struct tls_credentials *c = tls_credentials_get(&source);
+		struct tls_credentials *c = tls_credentials_get(&source, now);
 
 		assert_ptr_equal(c, old);
 		tls_credentials_put(c);
@@ -101,6 +175,101 @@ static void bad_files_are_not_used_and_told_of_once(void **state)
 	assert_non_null(strstr(said, "not used"));
 	assert_null(strstr(strstr(said, "not used") + 1, "not used"));
 	tls_credentials_put(old);
+	tls_credentials_close(&source);
+}
+
+/** @return true: a handshake that begins now has other credentials than @p c. */
+static bool get_others_than(const struct tls_credentials *c)
+{
+	struct tls_credentials *those = tls_credentials_get(&source, now);
+	bool others = those != c;
+
+	tls_credentials_put(those);
+	return others;
+}
+
+/** All files change, and of @p name nothing can be had at first. Then it can, and stays as it is.
+ */
+static void expect_tries(const char *name)
+{
+	static const int faults[] = {EMFILE, ENFILE, ENOMEM, EINTR, EIO};
+
+	for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) {
+		const struct tls_credentials *old;
+
+		*said = '\0';
+		open_them();
+		old = source.now;
+		tls_files_issue(&files, "one", "IP:10.0.0.1,DNS:longer.name.test", 10);
+		tls_files_append(&files, "ca.pem", "one.pem");
+		tls_files_write(&files, "psk", "b:00112233445566778899aabbccddeeff\n");
+		tls_files_path(&files, name, faulty);
+		fault = faults[i];
+		for (unsigned seconds = 0; seconds < 3; seconds++, now++)
+			assert_false(get_others_than(old));
+		if (!strstr(said, strerror(fault)) && !strstr(said, "cannot be read"))
+			fail_msg("%s", said);
+		*faulty = '\0';
+		assert_true(get_others_than(old));
+		assert_int_equal(source.reloads, 1);
+		tls_credentials_close(&source);
+		tls_files_write(&files, "psk", "a:00112233445566778899aabbccddeeff\n");
+	}
+}
+
+static void what_passes_is_tried_again(void **state)
+{
+	expect_tries("one.pem");
+	expect_tries("one.key");
+	expect_tries("ca.pem");
+	tls_files_write(&files, "psk", "a:00112233445566778899aabbccddeeff\n");
+	config = (struct tls_config){.mode = TLS_REQUIRED};
+	tls_files_path(&files, "psk", config.psk);
+	expect_tries("psk");
+}
+
+/** One allocation fails. Every 61st, as there are thousands of them. */
+static void memory_is_tried_for_again(void **state)
+{
+	unsigned long n = 1, made;
+	unsigned refused = 0;
+
+	do {
+		const struct tls_credentials *old;
+		bool others;
+
+		open_them();
+		old = source.now;
+		tls_files_issue(&files, "one", "IP:10.0.0.1,DNS:longer.name.test", 10);
+		made = allocations;
+		failing = made + n;
+		others = get_others_than(old);
+		made = allocations - made;
+		failing = 0;
+		refused += !others;
+		now++;
+		if (!others && !get_others_than(old))
+			fail_msg("number %lu: %s", n, said);
+		tls_credentials_close(&source);
+		n += 61;
+	} while (n <= made);
+	assert_int_not_equal(refused, 0);
+}
+
+/** A bad file is not a way to keep us busy. */
+static void they_are_tried_once_in_a_second(void **state)
+{
+	unsigned long made;
+
+	open_them();
+	tls_files_write(&files, "one.pem", "nonsense");
+	assert_false(get_others_than(source.now));
+	made = allocations;
+	assert_false(get_others_than(source.now));
+	assert_int_equal(allocations, made);
+	now++;
+	assert_false(get_others_than(source.now));
+	assert_int_not_equal(allocations, made);
 	tls_credentials_close(&source);
 }
 
@@ -205,6 +374,9 @@ int main(void)
 		TEST(a_set_is_shared_by_its_users),
 		TEST(users_keep_what_they_began_with),
 		TEST(bad_files_are_not_used_and_told_of_once),
+		TEST(what_passes_is_tried_again),
+		TEST(memory_is_tried_for_again),
+		TEST(they_are_tried_once_in_a_second),
 		TEST(the_log_of_keys_is_ones_own_and_said_loudly),
 		TEST(a_log_of_keys_that_cannot_be_is_an_error),
 		TEST(believing_anybody_is_said_loudly),
@@ -213,5 +385,7 @@ int main(void)
 		TEST(the_rules_are_those_of_tls_1_3_alone),
 	};
 
+	if (CRYPTO_set_mem_functions(allocate, reallocate, let_go) != 1)
+		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
