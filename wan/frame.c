@@ -9,7 +9,6 @@
 #define TYPE_IPV4 0x0800u
 #define TYPE_IPV6 0x86ddu
 #define PROTO_TCP 6u
-#define TCP_CKSUM 16u
 
 struct rte_mbuf *wan_frame_adopt(struct rte_mbuf *m)
 {
@@ -87,10 +86,6 @@ bool wan_frame_is_unfilled(const struct rte_mbuf *m)
 {
 	uint64_t pseudo;
 	const uint8_t *tcp = wan_frame_find_tcp(m, &pseudo);
-	uint16_t field;
 
-	if (!tcp)
-		return false;
-	memcpy(&field, tcp + TCP_CKSUM, sizeof field);
-	return field == cksum_fold(pseudo);
+	return tcp && cksum_tcp_is_unfilled(tcp, pseudo);
 }
