@@ -88,10 +88,34 @@ static void check_on_opened(void *user, struct connection *c)
 	}
 }
 
+/* What was sent is not known: nothing is said against its sender. */
+static void check_remark_damaged(
+	struct check *k, struct stream *s, uint64_t frame, const char *consequence)
+{
+	struct line l = {0};
+
+	line_add(&l, "the TCP checksum is wrong: damaged on its way or in the capture; %s",
+		consequence);
+	check_remark(k, s, CHECK_DAMAGED, frame, &l);
+}
+
 static void check_on_start(void *user, struct connection *c, struct stream *s)
 {
-	if (c->own)
+	if (!c->own)
+		return;
+	if (s->start.damaged)
+		check_remark_damaged(user, s, s->start.frame, "the start-up frame is not judged");
+	else
 		check_start(user, s);
+}
+
+static void check_on_damaged(void *user, struct connection *c, struct stream *s,
+	const struct packet *p, const struct cap_frame *f)
+{
+	if (c->own)
+		check_remark_damaged(user, s, f->number,
+			p->more ? "left out; its fragments may be of different packets"
+				: "left out, as its receiver does");
 }
 
 /* Mostly they lie in one piece, and need no copy. */
@@ -122,6 +146,12 @@ static void check_on_fpdu(
 	if (f->header && f->ddp != DDP_ERROR_SHORT)
 		x.opcode = f->segment.ulp & RDMAP_CONTROL_OPCODE;
 	check_take_first_bytes(&x, copy);
+	if (f->damaged && (f->result != MPA_DEFRAME_GOOD || !f->crc)) {
+		check_count(&x);
+		check_forget(s);
+		check_remark_damaged(user, s, f->frame, "the FPDU is not judged");
+		return;
+	}
 	if (f->unproved) {
 		check_count(&x);
 		check_forget(s);
@@ -178,6 +208,10 @@ static void check_on_misframed(void *user, struct connection *c, struct stream *
 	if (!c->own)
 		return;
 	check_forget(s);
+	if (p->damaged) {
+		check_remark_damaged(k, s, p->frame, "the FPDU is not judged");
+		return;
+	}
 	if (p->bytes)
 		at.bytes = p->bytes, at.len = p->len < CHECK_BYTES ? p->len : CHECK_BYTES;
 	report_violation(&k->report, &at, REQ_MPA_4_1_1, check_told(s, REQ_MPA_4_1_1),
@@ -350,6 +384,7 @@ static void check_sum_repeated(struct check *k, struct connection *c, uint64_t f
 		[CHECK_FOUND] = "an FPDU is found again",
 		[CHECK_MISSING] = "octets are in no frame of the capture",
 		[CHECK_CONFLICT] = "TCP sends octets again with other values",
+		[CHECK_DAMAGED] = "the TCP checksum is wrong",
 	};
 	struct check_connection *own = c->own;
 
@@ -419,6 +454,7 @@ const struct connection_ops check_ops = {
 	.markers = check_on_markers,
 	.stray = check_on_stray,
 	.conflict = check_on_conflict,
+	.damaged = check_on_damaged,
 	.missing = check_on_missing,
 	.fin = check_on_fin,
 	.segment = check_on_segment,

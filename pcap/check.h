@@ -66,7 +66,7 @@ struct check_count {
 };
 
 /** What is noted, and may be so often. */
-enum check_remark { CHECK_LOST, CHECK_FOUND, CHECK_MISSING, CHECK_CONFLICT };
+enum check_remark { CHECK_LOST, CHECK_FOUND, CHECK_MISSING, CHECK_CONFLICT, CHECK_DAMAGED };
 
 struct check_connection {
 	struct check_side side[2];

@@ -197,6 +197,15 @@ void connection_segment(
 	connection_take_waiting(c, false);
 }
 
+void connection_damaged(
+	struct connection *c, unsigned side, const struct packet *p, const struct cap_frame *f)
+{
+	c->frame = f->number;
+	c->time = f->time;
+	if (c->id != 0 && c->ops->damaged)
+		c->ops->damaged(c->user, c, &c->stream[side], p, f);
+}
+
 size_t connection_memory(const struct connection *c)
 {
 	size_t n = sizeof *c + c->order.cap * sizeof *c->order.list;

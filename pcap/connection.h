@@ -32,6 +32,7 @@ struct stream_start {
 	bool seen;
 	enum mpa_frame kind;
 	const char *error; /**< what is wrong with it, or NULL */
+	bool damaged;      /**< TCP's checksum of the segment that it began in is wrong */
 	bool near_key;     /**< its key has wrong octets, but is meant to be one */
 	struct mpa_start st;
 	uint8_t flags;      /**< as on the wire */
@@ -67,6 +68,7 @@ struct stream_fpdu {
 	bool markers;   /**< markers are in use */
 	bool crc_zero;  /**< its CRC field is zero */
 	bool pad_dirty; /**< its pad is not zero */
+	bool damaged;   /**< TCP's checksum of a segment that it lies in is wrong */
 	enum mpa_deframe_result result;
 	struct mpa_fpdu fpdu;
 	enum ddp_error ddp; /**< result of parsing the header */
@@ -134,6 +136,9 @@ struct connection_ops {
 	/** Text was sent again with other bytes. */
 	void (*conflict)(void *user, struct connection *c, struct stream *s,
 		const struct piece *now, const struct piece *before);
+	/** A segment whose TCP checksum is wrong: its receiver has not taken it, nor do we. */
+	void (*damaged)(void *user, struct connection *c, struct stream *s, const struct packet *p,
+		const struct cap_frame *f);
 	/** Text is missing in the capture. */
 	void (*missing)(void *user, struct connection *c, struct stream *s, const struct piece *p);
 	/** FIN, after all text; @p rest octets of an incomplete FPDU or frame were before it. */
@@ -184,6 +189,10 @@ void connection_join(struct connection *c);
 
 /** Process a segment of stream @p side. */
 void connection_segment(
+	struct connection *c, unsigned side, const struct packet *p, const struct cap_frame *f);
+
+/** A segment of stream @p side is left out, as its TCP checksum is wrong. */
+void connection_damaged(
 	struct connection *c, unsigned side, const struct packet *p, const struct cap_frame *f);
 
 /** Octets of memory that it has, its user's included. */

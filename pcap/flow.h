@@ -26,6 +26,8 @@ struct flow {
 	uint32_t isn[2];
 	bool syn[2]; /**< isn is known */
 	uint8_t state;
+	/** Segments of each side whose TCP checksum is right, or left to hardware; and is wrong. */
+	uint16_t right[2], wrong[2];
 };
 
 struct flow_table {

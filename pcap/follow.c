@@ -4,6 +4,11 @@
 /** Octets that a connection may be on when its SYN comes, where a capture is out of order. */
 #define LATE_SYN_MAX 65536
 
+/** Right checksums of TCP for a wrong one, where a wrong one tells of damage. */
+#define FOLLOW_TRUST 4
+/** Wrong ones more than right ones, where they say nothing: what wrote them is to blame. */
+#define FOLLOW_DISTRUST 8
+
 #define MAX_FLOWS  (1u << 20)
 #define MAX_MEMORY ((size_t)384 << 20)
 #define MAX_PIECES ((size_t)1 << 20)
@@ -177,6 +182,64 @@ static void follow_take_syn(struct follow *w, struct flow *flow, unsigned side,
 	flow->isn[side] = p->seq;
 }
 
+/* ---- damage --------------------------------------------------------------------------------- */
+
+static void follow_count_sum(struct flow *flow, unsigned side, bool wrong)
+{
+	uint16_t *n = wrong ? &flow->wrong[side] : &flow->right[side];
+
+	if (++*n < UINT16_MAX)
+		return;
+	flow->right[side] /= 2;
+	flow->wrong[side] /= 2;
+}
+
+/*
+ * A segment with a wrong checksum is dropped by its receiver. But captures may have checksums that
+ * were never meant, as of segments that a NIC has merged, or of addresses that were made up
+ * afterwards: it takes more right ones to believe that.
+ * @return true: leave it out.
+ */
+static bool follow_is_damaged(struct flow *flow, unsigned side, struct packet *p)
+{
+	unsigned right = flow->right[side], wrong = flow->wrong[side];
+
+	if (p->sum == PACKET_SUM_UNKNOWN)
+		p->sum = packet_sum(p);
+	if (p->sum == PACKET_SUM_UNKNOWN)
+		return false;
+	follow_count_sum(flow, side, p->sum == PACKET_SUM_WRONG);
+	if (p->sum != PACKET_SUM_WRONG)
+		return false;
+	if (wrong > right + FOLLOW_DISTRUST)
+		p->sum = PACKET_SUM_UNKNOWN;
+	return right > FOLLOW_TRUST * wrong;
+}
+
+/* Not what nobody is going to read. */
+static bool follow_reads(const struct flow *flow, const struct packet *p)
+{
+	return flow->state == FLOW_NEW || flow->state == FLOW_OPEN || p->len == 0 ||
+	       follow_has_key(p);
+}
+
+/* The parts of one segment are what the first is. @return true: leave it out. */
+static bool follow_leave_out(struct follow *w, struct flow *flow, unsigned side, struct packet *p,
+	const struct cap_frame *f)
+{
+	struct connection *c = flow->connection;
+
+	if (!p->continues) {
+		w->damaged = follow_reads(flow, p) && follow_is_damaged(flow, side, p);
+		w->counters.damaged += w->damaged;
+		w->sum = p->sum;
+		if (w->damaged && c)
+			connection_damaged(c, side, p, f);
+	}
+	p->sum = w->sum;
+	return w->damaged;
+}
+
 static void follow_take_segment(struct follow *w, struct flow *flow, unsigned side,
 	const struct packet *p, const struct cap_frame *f)
 {
@@ -203,14 +266,15 @@ static void follow_take_segment(struct follow *w, struct flow *flow, unsigned si
 	}
 }
 
-static void follow_take_packet(struct follow *w, const struct packet *p, const struct cap_frame *f)
+static void follow_take_packet(struct follow *w, struct packet *p, const struct cap_frame *f)
 {
 	unsigned side;
 	struct flow *flow = follow_get(w, p, f, &side);
 
 	if (!flow)
 		return;
-	follow_take_segment(w, flow, side, p, f);
+	if (!follow_leave_out(w, flow, side, p, f))
+		follow_take_segment(w, flow, side, p, f);
 	follow_make_room(w, f->number);
 }
 
@@ -227,10 +291,13 @@ static void follow_take_fragment(
 	if (!w->fragments)
 		return;
 	n = fragments_take(w->fragments, p, f, &parts);
-	w->counters.fragments_used += n;
+	/* What is wrong together may fit another: its last part is tried once more. */
+	w->counters.fragments_used += n > 1 && parts[0].p.sum == PACKET_SUM_WRONG ? n - 1 : n;
 	for (unsigned i = 0; i < n; i++) {
+		struct packet part = parts[i].p;
+
 		own.number = parts[i].frame;
-		follow_take_packet(w, &parts[i].p, &own);
+		follow_take_packet(w, &part, &own);
 	}
 }
 

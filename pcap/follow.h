@@ -38,6 +38,7 @@ struct follow_counters {
 	uint64_t unknown_links;       /**< frames of link types that are not read */
 	uint32_t unknown_link;        /**< the first such link type */
 	struct follow_unread unread[FOLLOW_UNREAD_MAX]; /**< up to the first without a name */
+	uint64_t damaged; /**< segments left out as their TCP checksum is wrong */
 	uint64_t evicted;
 	uint64_t last_time;
 };
@@ -51,6 +52,9 @@ struct follow {
 	struct connection_shared shared;
 	unsigned open; /**< present number of connections */
 	size_t memory; /**< octets that they have, and all flows */
+	/* Of the segment in hand, which is several packets if it came in fragments */
+	bool damaged;
+	enum packet_sum sum;
 	struct follow_counters counters;
 };
 

@@ -24,6 +24,7 @@ struct datagram {
 
 struct fragments {
 	struct datagram datagram[PACKETS];
+	struct fragments_part done[FRAGMENTS_PARTS]; /**< the segment that was complete last */
 };
 
 struct fragments *fragments_new(void)
@@ -40,7 +41,8 @@ void fragments_free(struct fragments *t)
 static bool fragments_is_of(const struct datagram *d, const struct packet *p, uint64_t time)
 {
 	return d->used && d->id == p->id && ip_addr_equal(&d->src, &p->src.addr) &&
-	       ip_addr_equal(&d->dst, &p->dst.addr) && time - d->time < WAIT_NS;
+	       ip_addr_equal(&d->dst, &p->dst.addr) &&
+	       (time > d->time ? time - d->time : d->time - time) < WAIT_NS;
 }
 
 /** That which @p p is a part of, or room for it: a free place, or the oldest. */
@@ -111,35 +113,68 @@ static bool fragments_is_complete(const struct datagram *d)
 	return !d->part[d->n - 1].p.more;
 }
 
-/* The first has TCP's header; the others go on where it ends. */
-static bool fragments_make_segment(struct datagram *d)
+/** What the checksum of the segment says, of which @p head is the first part. */
+static enum packet_sum fragments_sum(const struct datagram *d, const struct packet *head)
+{
+	struct digest sum = {0};
+	uint32_t len = 0;
+
+	for (unsigned i = 0; i < d->n; i++) {
+		const struct packet *p = &d->part[i].p;
+
+		if (p->captured != p->len)
+			return PACKET_SUM_UNKNOWN;
+		digest_add(&sum, DIGEST_SUM, p->text, p->len);
+		len += p->len;
+	}
+	return packet_judge_sum(head, &sum, len);
+}
+
+/** The first has TCP's header; the others go on where it ends. @return how many parts. */
+static unsigned fragments_make_segment(const struct datagram *d, struct fragments_part *part)
 {
 	struct packet head = d->part[0].p;
 	uint32_t header;
 
 	if (packet_parse_tcp(&head) != PACKET_TCP)
-		return false;
+		return 0;
+	head.sum = fragments_sum(d, &head);
 	header = d->part[0].p.len - head.len;
-	d->part[0].p = head;
+	head.header = 0; /* the sum is not of this part */
+	part[0] = (struct fragments_part){head, d->part[0].frame};
 	for (unsigned i = 1; i < d->n; i++) {
-		struct packet *p = &d->part[i].p, own = *p;
+		const struct packet own = d->part[i].p;
+		struct packet *p = &part[i].p;
 
-		*p = head;
+		part[i] = (struct fragments_part){head, d->part[i].frame};
 		p->seq = head.seq + own.offset - header;
 		p->text = own.text;
 		p->len = own.len;
 		p->captured = own.captured;
 		p->continues = true;
 		/* What ends the segment does so once, behind its text. */
-		d->part[i - 1].p.flags &= (uint8_t) ~(PACKET_FIN | PACKET_RST | PACKET_PSH);
+		part[i - 1].p.flags &= (uint8_t) ~(PACKET_FIN | PACKET_RST | PACKET_PSH);
 	}
-	return true;
+	return d->n;
+}
+
+/*
+ * Identifications are used again: fragments that lost their others waited for those of a later
+ * packet. The rest of that comes behind @p newest.
+ */
+static void fragments_begin_again(struct datagram *d, const struct packet *newest, uint64_t frame)
+{
+	d->part[0] = (struct fragments_part){*newest, frame};
+	d->n = 1;
+	d->begun = frame;
+	d->used = true;
 }
 
 unsigned fragments_take(struct fragments *t, const struct packet *p, const struct cap_frame *f,
 	const struct fragments_part **parts)
 {
 	struct datagram *d = fragments_get(t, p, f);
+	unsigned n;
 
 	if (d->never)
 		return 0;
@@ -150,6 +185,9 @@ unsigned fragments_take(struct fragments *t, const struct packet *p, const struc
 	if (!fragments_is_complete(d))
 		return 0;
 	d->used = false;
-	*parts = d->part;
-	return fragments_make_segment(d) ? d->n : 0;
+	*parts = t->done;
+	n = fragments_make_segment(d, t->done);
+	if (n > 1 && t->done[0].p.sum == PACKET_SUM_WRONG)
+		fragments_begin_again(d, p, f->number);
+	return n;
 }

@@ -2,6 +2,7 @@
 #include "pcap/packet.h"
 
 #include "base/bytes.h"
+#include "base/cksum_plain.h"
 #include "iwpm/message.h"
 
 /* LINKTYPE_ values, https://www.tcpdump.org/linktypes.html */
@@ -140,6 +141,7 @@ static enum packet_kind packet_parse_segment(struct rest *r, struct packet *p)
 	if (r->sent < header)
 		return PACKET_BAD;
 	/* Options cut off: the text is as long as it is, none of it here. */
+	p->header = (uint8_t)header;
 	p->len = (uint32_t)(r->sent - header);
 	p->captured = r->here < header ? 0 : (uint32_t)(r->here - header);
 	p->text = h + (r->here < header ? r->here : header);
@@ -151,6 +153,36 @@ enum packet_kind packet_parse_tcp(struct packet *p)
 	struct rest r = {.p = p->text, .here = p->captured, .sent = p->len};
 
 	return packet_parse_segment(&r, p);
+}
+
+enum packet_sum packet_judge_sum(const struct packet *head, const struct digest *d, uint32_t len)
+{
+	const uint8_t *tcp = head->text - head->header;
+	uint64_t addrs = cksum_addrs(&head->src.addr, &head->dst.addr);
+	uint64_t pseudo = cksum_pseudo(addrs, PROTOCOL_TCP, (uint16_t)len);
+
+	/* Packets above 64 KB have no length to sum. */
+	if (head->header == 0 || head->routed || len > UINT16_MAX)
+		return PACKET_SUM_UNKNOWN;
+	if (cksum_fold(pseudo + d->sum) == 0xffff)
+		return PACKET_SUM_RIGHT;
+	if (load_be16(tcp + CKSUM_TCP_AT) == 0)
+		return PACKET_SUM_UNKNOWN;
+	/* What hardware is to cut has a pseudo header without a length with some. */
+	if (cksum_tcp_is_unfilled(tcp, pseudo) ||
+		cksum_tcp_is_unfilled(tcp, cksum_pseudo(addrs, PROTOCOL_TCP, 0)))
+		return PACKET_SUM_UNFILLED;
+	return PACKET_SUM_WRONG;
+}
+
+enum packet_sum packet_sum(const struct packet *p)
+{
+	struct digest d = {0};
+
+	if (p->captured != p->len || p->header == 0)
+		return PACKET_SUM_UNKNOWN;
+	digest_add(&d, DIGEST_SUM, p->text - p->header, (size_t)p->header + p->len);
+	return packet_judge_sum(p, &d, p->header + p->len);
 }
 
 /* ---- tunnels ------------------------------------------------------------------------------ */
@@ -327,6 +359,7 @@ static enum packet_kind packet_parse_ipv4(struct rest *r, struct packet *p)
 	field = load_be16(h + 6);
 	p->src.addr = ip_addr_from_v4(h + 12);
 	p->dst.addr = ip_addr_from_v4(h + 16);
+	p->routed = header != 20;
 	if (h[9] != PROTOCOL_TCP) {
 		packet_end_at(r, total);
 		if ((field & 0x3fff) != 0 || !packet_skip_bytes(r, header))
@@ -358,6 +391,7 @@ static enum packet_kind packet_skip_extensions(struct rest *r, uint8_t *next, st
 		case 60:  /* destination options */
 		case 135: /* mobility */
 			len = (size_t)(r->p[1] + 1) * 8;
+			p->routed |= *next != 0;
 			break;
 		case 51: /* authentication header, RFC 4302 */
 			len = (size_t)(r->p[1] + 2) * 4;
@@ -398,6 +432,7 @@ static enum packet_kind packet_parse_ipv6(struct rest *r, struct packet *p)
 		return PACKET_BAD;
 	p->src.addr = ip_addr_from_v6(h + 8);
 	p->dst.addr = ip_addr_from_v6(h + 24);
+	p->routed = false;
 	packet_end_at(r, 40 + payload);
 	packet_skip_bytes(r, 40);
 	next = h[6];
@@ -463,6 +498,9 @@ enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p)
 
 	p->continues = false;
 	p->unread = NULL;
+	p->more = false;
+	p->header = 0;
+	p->sum = PACKET_SUM_UNKNOWN;
 	switch (f->link) {
 	case LINK_ETHERNET:
 		return packet_parse_link(&r, 14, 12, p);

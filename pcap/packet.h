@@ -3,12 +3,13 @@
  * @file packet.h
  * Parses captured frames to TCP segments, and datagrams of the port mapper: link headers (Ethernet
  * with any VLAN tags, Linux cooked, loopback, raw IP), IPv4, IPv6 with extension headers. No state.
- * Checksums are not checked, because a capture on the sender has frames before the NIC fills them
- * in.
+ * packet_sum() looks at TCP's checksum, for those who want to know: a capture on the sender has
+ * frames before the NIC fills them in.
  */
 #ifndef PCAP_PACKET_H
 #define PCAP_PACKET_H
 
+#include "base/digest.h"
 #include "base/ip_addr.h"
 #include "pcap/capture.h"
 
@@ -28,6 +29,14 @@ enum packet_kind {
 #define PACKET_PSH 0x08
 #define PACKET_ACK 0x10
 
+/** What TCP's checksum says of a segment. */
+enum packet_sum {
+	PACKET_SUM_UNKNOWN,  /**< nothing: not all of it is here, or the field is empty */
+	PACKET_SUM_RIGHT,    /**< it is as it was sent */
+	PACKET_SUM_UNFILLED, /**< nothing yet: hardware was to fill it in */
+	PACKET_SUM_WRONG,    /**< it is not as it was sent */
+};
+
 struct packet {
 	struct ip_endpoint src, dst;
 	uint32_t seq, ack;
@@ -37,10 +46,13 @@ struct packet {
 	uint32_t captured; /**< bytes of it in the capture */
 	const uint8_t *text;
 	const char *unread; /**< PACKET_OTHER: the tunnel or protocol that was not read; or NULL */
-	bool continues;     /**< its text belongs to the segment of the packet before */
-	bool more;          /**< a fragment: others follow */
-	uint32_t offset;    /**< a fragment: in octets */
-	uint32_t id;        /**< a fragment: Identification */
+	uint8_t header; /**< octets of TCP's header, which lies before its text if all is here */
+	bool routed;    /**< the pseudo header may have other addresses: IP has options */
+	enum packet_sum sum; /**< as its user has looked; UNKNOWN at first */
+	bool continues;      /**< its text belongs to the segment of the packet before */
+	bool more;           /**< a fragment, or a segment made of them: others follow */
+	uint32_t offset;     /**< a fragment: in octets */
+	uint32_t id;         /**< a fragment: Identification */
 };
 
 /**
@@ -55,6 +67,12 @@ enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p);
  * @return PACKET_TCP, PACKET_CUT or PACKET_BAD.
  */
 enum packet_kind packet_parse_tcp(struct packet *p);
+
+/** Look at the checksum of a segment that is in one piece. */
+enum packet_sum packet_sum(const struct packet *p);
+
+/** The same of @p len octets of TCP, header and all, that begin with @p head: @p d is their sum. */
+enum packet_sum packet_judge_sum(const struct packet *head, const struct digest *d, uint32_t len);
 
 /** True if frames of this LINKTYPE_ are read; those of others are PACKET_OTHER. */
 bool packet_knows_link(uint32_t link);

@@ -291,6 +291,7 @@ static void cap_reassembly_take_text(
 		.ack = p->ack,
 		.first = !p->continues,
 		.last = true,
+		.damaged = p->sum == PACKET_SUM_WRONG,
 		.frame = f->number,
 		.time = f->time,
 	};

@@ -35,6 +35,7 @@ struct piece {
 	bool unmeasured; /**< with bytes NULL: nobody knows how much of the ULP's text it is */
 	bool first;      /**< the first piece of a TCP segment */
 	bool last;       /**< the last piece of a TCP segment */
+	bool damaged;    /**< TCP's checksum of it is wrong */
 	bool lost; /**< with bytes NULL: true: no frame has it; false: the snap length cut it off */
 	uint64_t frame; /**< its frame; of lost text: where the loss was noticed */
 	uint64_t time;

@@ -160,6 +160,7 @@ static void stream_wrong_key(struct stream *s, const uint8_t *p, size_t len)
 	s->start.error = "not an MPA key";
 	s->start.frame = s->meta[0].frame;
 	s->start.time = s->meta[0].time;
+	s->start.damaged = s->meta[0].damaged;
 	s->start.bytes = p;
 	s->start.len = len;
 	stream_tell_start(s, 0);
@@ -205,6 +206,7 @@ static void stream_take_start(struct stream *s)
 	st->frame = s->meta[0].frame;
 	st->time = s->meta[0].time;
 	st->ack = s->meta[0].ack;
+	st->damaged = s->meta[0].damaged;
 	rc = mpa_startup_parse(st->kind, copy, len, &st->st, &need, &st->error);
 	if (rc == 0)
 		return;
@@ -262,9 +264,11 @@ static void stream_tell_fpdu(struct stream *s, struct stream_fpdu *f)
 	unsigned i = 0;
 
 	f->segments = 1;
+	f->damaged = s->meta[0].damaged;
 	while (end > s->v[i].len) {
 		end -= s->v[i++].len;
 		f->segments += s->meta[i].first;
+		f->damaged |= s->meta[i].damaged;
 	}
 	f->number = ++s->fpdus;
 	f->frame = s->meta[0].frame;

@@ -2,6 +2,7 @@
 #include "imperfect.h"
 
 #include "base/bytes.h"
+#include "base/cksum_plain.h"
 #include "base/prng.h"
 
 #include <stdlib.h>
@@ -226,6 +227,17 @@ static uint8_t *imperfect_tcp(const struct cap_frame *f, const struct packet *p,
 	return copy;
 }
 
+/* Whoever translates a port sets the checksum right (RFC 3022 section 4.2). */
+static void imperfect_rename(uint8_t *tcp, unsigned at)
+{
+	uint64_t sum = (uint16_t)~load_be16(tcp + CKSUM_TCP_AT);
+
+	sum += (uint16_t)~load_be16(tcp + at);
+	tcp[at] ^= 0x40;
+	sum += load_be16(tcp + at);
+	store_be16(tcp + CKSUM_TCP_AT, (uint16_t)~cksum_fold(sum));
+}
+
 /* A copy of a frame in which end @p side has another port. */
 static struct cap_frame imperfect_renamed(const struct cap_frame *f, int side, uint8_t *copy)
 {
@@ -235,7 +247,7 @@ static struct cap_frame imperfect_renamed(const struct cap_frame *f, int side, u
 	memcpy(copy, f->bytes, f->captured);
 	out.bytes = copy;
 	if (packet_parse(f, &p) == PACKET_TCP)
-		imperfect_tcp(f, &p, copy)[imperfect_side(f) == side ? 0 : 2] ^= 0x40;
+		imperfect_rename(imperfect_tcp(f, &p, copy), imperfect_side(f) == side ? 0 : 2);
 	return out;
 }
 
@@ -283,6 +295,56 @@ static bool imperfect_both_sides_of_nat(const struct variant *all, unsigned i, s
 	return true;
 }
 
+/* ---- damage --------------------------------------------------------------------------------- */
+
+/** A copy of a frame with another bit in its segment. @return false: nothing would tell. */
+static bool imperfect_damage(const struct cap_frame *f, uint64_t random, struct cap_frame *out)
+{
+	struct packet p;
+	uint64_t bit;
+
+	if (packet_parse(f, &p) != PACKET_TCP || packet_sum(&p) != PACKET_SUM_RIGHT)
+		return false;
+	imperfect_copies = realloc(imperfect_copies, f->captured);
+	if (!imperfect_copies)
+		abort();
+	memcpy(imperfect_copies, f->bytes, f->captured);
+	bit = random % ((p.header + (uint64_t)p.len) * 8);
+	imperfect_copies[(size_t)(p.text - p.header - f->bytes) + bit / 8] ^=
+		(uint8_t)(1u << bit % 8);
+	*out = *f;
+	out->bytes = imperfect_copies;
+	return true;
+}
+
+static bool imperfect_damage_one(
+	const struct variant *all, unsigned i, bool again, struct variant *out)
+{
+	struct prng random = {i};
+	struct cap_frame damaged;
+
+	if (i >= all->n)
+		return false;
+	imperfect_add_range(all, 0, i, out);
+	if (imperfect_damage(&all->frames[i], prng_u64(&random), &damaged))
+		variant_add(out, &damaged);
+	else
+		again = true;
+	imperfect_add_range(all, again ? i : i + 1, all->n, out);
+	return true;
+}
+
+static bool imperfect_damage_on_the_way(const struct variant *all, unsigned i, struct variant *out)
+{
+	return imperfect_damage_one(all, i, true, out);
+}
+
+static bool imperfect_damage_in_the_capture(
+	const struct variant *all, unsigned i, struct variant *out)
+{
+	return imperfect_damage_one(all, i, false, out);
+}
+
 const struct imperfect_class imperfect_classes[] = {
 	{"drop one", "each frame is missing", imperfect_drop_one},
 	{"drop 10 %", "one frame of ten is missing", imperfect_drop_some},
@@ -302,6 +364,8 @@ const struct imperfect_class imperfect_classes[] = {
 	{"duplicate all", "every frame is there twice", imperfect_duplicate_all},
 	{"other NAT side", "one end's frames have its translated port",
 		imperfect_other_side_of_nat},
+	{"damage", "a frame has a wrong bit, and is sent again", imperfect_damage_on_the_way},
+	{"damage in the capture", "a frame has a wrong bit", imperfect_damage_in_the_capture},
 	{"both NAT sides", "every frame is there with either port", imperfect_both_sides_of_nat},
 };
 

@@ -152,8 +152,10 @@ static void mutations_file(struct mutations *m, const char *path)
 
 	m->file = path;
 	variant_file_open(&f, path);
+	variant_file_sum(&f);
 	variant_check(&f.all, &before);
 	mutations_imperfect(m, &f.all, &before);
+	variant_file_empty_sums(&f);
 	mutations_violations(m, &f.all, &before);
 	variant_file_close(&f);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "variant.h"
 
+#include "base/cksum_plain.h"
 #include "support/cap_bytes.h"
 
 #include <err.h>
@@ -40,6 +41,43 @@ void variant_file_open(struct variant_file *f, const char *path)
 	f->all.config = (struct follow_config){.max_flows = FLOWS, .max_connections = FLOWS};
 	while (cap_next(f->c, &frame, &e) == CAP_FRAME)
 		variant_add(&f->all, &frame);
+}
+
+/** The field of a frame's TCP checksum; NULL: it has none, or not all that it is of. */
+static uint8_t *variant_sum_of(const struct cap_frame *f, struct packet *p)
+{
+	if (packet_parse(f, p) != PACKET_TCP || p->header == 0 || p->captured != p->len)
+		return NULL;
+	return (uint8_t *)(uintptr_t)p->text - p->header + CKSUM_TCP_AT;
+}
+
+void variant_file_sum(struct variant_file *f)
+{
+	for (unsigned i = 0; i < f->all.n; i++) {
+		struct packet p;
+		uint8_t *field = variant_sum_of(&f->all.frames[i], &p);
+		uint64_t pseudo;
+		struct digest d = {0};
+
+		if (!field)
+			continue;
+		memset(field, 0, 2);
+		digest_add(&d, DIGEST_SUM, p.text - p.header, (size_t)p.header + p.len);
+		pseudo = cksum_pseudo(
+			cksum_addrs(&p.src.addr, &p.dst.addr), 6, (uint16_t)(p.header + p.len));
+		cksum_store(field, (uint16_t)~cksum_fold(pseudo + d.sum));
+	}
+}
+
+void variant_file_empty_sums(struct variant_file *f)
+{
+	for (unsigned i = 0; i < f->all.n; i++) {
+		struct packet p;
+		uint8_t *field = variant_sum_of(&f->all.frames[i], &p);
+
+		if (field)
+			memset(field, 0, 2);
+	}
 }
 
 void variant_file_close(struct variant_file *f)

@@ -44,6 +44,11 @@ struct variant_file {
 void variant_file_open(struct variant_file *f, const char *path);
 void variant_file_close(struct variant_file *f);
 
+/** Set the TCP checksum of each frame right, where all of it is there; or empty all: then what is
+ * changed in a frame is what was sent. */
+void variant_file_sum(struct variant_file *f);
+void variant_file_empty_sums(struct variant_file *f);
+
 /** Append a frame. */
 void variant_add(struct variant *v, const struct cap_frame *f);
 

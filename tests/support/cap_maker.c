@@ -43,6 +43,20 @@ void cap_maker_free(struct cap_maker *m)
 	m->bytes = NULL;
 }
 
+/* By its definition in RFC 9293 section 3.1, a word at a time. */
+static uint16_t tcp_sum(const uint8_t *ip, const uint8_t *tcp, size_t len)
+{
+	uint32_t sum = 6 + (uint32_t)len;
+
+	for (unsigned i = 12; i < 20; i += 2)
+		sum += load_be16(ip + i);
+	for (size_t i = 0; i < len; i++)
+		sum += (uint32_t)tcp[i] << (i % 2 == 0 ? 8 : 0);
+	while (sum > 0xffff)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)~sum;
+}
+
 void cap_maker_packet(struct cap_maker *m, unsigned side, uint32_t seq, uint32_t ack, uint8_t flags,
 	const void *text, size_t len)
 {
@@ -74,6 +88,8 @@ void cap_maker_packet(struct cap_maker *m, unsigned side, uint32_t seq, uint32_t
 	store_be16(p + 14, 65535);
 	if (len != 0)
 		memcpy(p + TCP, text, len);
+	if (m->sums)
+		store_be16(p + 16, tcp_sum(p - IPV4, p, TCP + len));
 	m->len -= total - here;
 }
 

@@ -18,6 +18,7 @@ struct cap_maker {
 	uint64_t frames;
 	uint32_t snap;     /**< snap length of frames; 0: none */
 	bool crc, markers; /**< of FPDUs that are made */
+	bool sums;         /**< TCP's checksum is filled in; else the field is zero */
 	uint64_t at[2];    /**< octet of full operation */
 };
 

@@ -302,6 +302,107 @@ static void test_meaning(void **state)
 	cap_maker_free(&m);
 }
 
+/* ---- damage --------------------------------------------------------------------------------- */
+
+/* The last frame again, as it was sent: first is that which came, with another bit. */
+static void damage_last(struct cap_maker *m, size_t at, bool again)
+{
+	uint8_t copy[512];
+	size_t n = m->len - at;
+	struct cap_maker here = *m;
+
+	assert_true(n <= sizeof copy);
+	memcpy(copy, m->bytes + at, n);
+	m->bytes[m->len - 8] ^= 0x10;
+	if (!again)
+		return;
+	/* Room comes from a packet of the same size. */
+	cap_maker_packet(m, 0, 0, 0, 0, copy, n - RECORD - 54);
+	memcpy(m->bytes + here.len, copy, n);
+}
+
+static void damaged(struct cap_maker *m, bool crc, bool again, uint32_t next)
+{
+	size_t at;
+
+	m->sums = true;
+	m->crc = crc;
+	running(m);
+	at = m->len;
+	cap_maker_send(m, 0, 2, 40);
+	damage_last(m, at, again);
+	cap_maker_send(m, 0, next, 40);
+	acks(m);
+}
+
+/* Whatever is wrong in a segment whose checksum is wrong was not sent so. */
+static void test_damaged(void **state)
+{
+	static const struct follow_config config;
+
+	for (unsigned i = 0; i < 8; i++) {
+		bool crc = i & 1, again = i & 2, wrong = i & 4;
+		char ids[CHECK_IDS_LEN], *text;
+		struct cap_maker m;
+
+		cap_maker_init(&m);
+		damaged(&m, crc, again, wrong ? 9 : 3);
+		check_found(&m, &config, ids);
+		/* What is lost with it may have been the one before. */
+		assert_string_equal(ids, wrong && again ? "DDP-4.3-8" : "");
+		text = told(&m);
+		assert_int_equal(count(text, "frame 8, 0.000007 s"), 1);
+		assert_int_equal(count(text, "the TCP checksum is wrong"), 1);
+		assert_int_equal(count(text, "in no frame"), !again);
+		free(text);
+		cap_maker_free(&m);
+	}
+}
+
+/* Where no checksum was right before, a segment is read, and nothing of it is said against it. */
+static void test_damaged_alone(void **state)
+{
+	struct cap_maker m;
+	char *text;
+	size_t at;
+
+	cap_maker_init(&m);
+	running(&m);
+	at = m.len;
+	m.sums = true;
+	cap_maker_send(&m, 0, 2, 40);
+	damage_last(&m, at, false);
+	cap_maker_send(&m, 0, 3, 40);
+	text = told(&m);
+	assert_int_equal(count(text, "violation:"), 0);
+	assert_int_equal(count(text, "the FPDU is not judged"), 1);
+	free(text);
+	cap_maker_free(&m);
+}
+
+/* Checksums that are all wrong were never meant: what is wrong is the sender's. */
+static void test_sums_never_right(void **state)
+{
+	struct cap_maker m;
+	char *text;
+	size_t at;
+
+	cap_maker_init(&m);
+	at = m.len;
+	running(&m);
+	for (unsigned i = 0; i < 20; i++)
+		cap_maker_packet(&m, 0, m.seq[0], m.seq[1], 0x10, NULL, 0);
+	cap_maker_send(&m, 0, 2, 40);
+	m.bytes[m.len - 1] ^= 1;
+	for (; at < m.len; at += RECORD + load_le32(m.bytes + at + 8))
+		m.bytes[at + RECORD + 34 + 16] = 0x77;
+	text = told(&m);
+	assert_int_equal(count(text, "violation:"), 1);
+	assert_int_equal(count(text, "MPA-4.4-11"), 1);
+	free(text);
+	cap_maker_free(&m);
+}
+
 /* The same over and over is told three times, and counted. */
 static void test_repeated(void **state)
 {
@@ -351,6 +452,9 @@ int main(void)
 		cmocka_unit_test(test_length),
 		cmocka_unit_test(test_meaning),
 		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_damaged_alone),
+		cmocka_unit_test(test_sums_never_right),
 		cmocka_unit_test(test_unfinished),
 	};
 

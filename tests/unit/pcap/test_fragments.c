@@ -202,6 +202,60 @@ static void test_forgotten(void **state)
 	expect_segment(3);
 }
 
+/* A clock that was set back is no minute on. */
+static void test_time_back(void **state)
+{
+	frame.time = 100 * SECOND;
+	assert_int_equal(take(1, 0, 24), 0);
+	frame.time -= SECOND;
+	assert_int_equal(take(1, 24, 64), 2);
+	expect_segment(2);
+}
+
+static struct fragments_part summed(const uint8_t *text, uint32_t at, uint32_t end)
+{
+	struct packet p = {.id = 1,
+		.offset = at,
+		.more = end != sizeof segment,
+		.text = text + at,
+		.len = end - at,
+		.captured = end - at};
+	unsigned n;
+
+	frame.number++;
+	n = fragments_take(t, &p, &frame, &parts);
+	return n == 0 ? (struct fragments_part){.frame = 0} : parts[0];
+}
+
+/* An Identification that is used again before the rest of the first packet has come. */
+static void test_used_again(void **state)
+{
+	uint8_t first[sizeof segment], second[sizeof segment];
+
+	/* Their pseudo headers are of no addresses: 6 and the length. */
+	memcpy(first, segment, sizeof first);
+	memcpy(second, segment, sizeof second);
+	second[40] ^= 0xff;
+	store_be16(first + 16, 0);
+	for (unsigned k = 0; k < 2; k++) {
+		uint8_t *s = k == 0 ? first : second;
+		uint32_t sum = 6 + sizeof segment;
+
+		for (unsigned i = 0; i < sizeof segment; i += 2)
+			sum += load_be16(s + i);
+		store_be16(s + 16, (uint16_t) ~((sum & 0xffff) + (sum >> 16)));
+	}
+	assert_int_equal(summed(first, 0, 32).frame, 0);
+	assert_int_equal(summed(first, 32, 64).p.sum, PACKET_SUM_RIGHT);
+	/* The first part of this one is lost; that of the next does not go with it. */
+	assert_int_equal(summed(first, 32, 64).frame, 0);
+	assert_int_equal(summed(second, 0, 32).p.sum, PACKET_SUM_WRONG);
+	assert_int_equal(summed(second, 32, 64).p.sum, PACKET_SUM_RIGHT);
+	assert_memory_equal(parts[1].p.text, second + 32, 32);
+	assert_int_equal(summed(first, 0, 32).frame, 0);
+	assert_int_equal(summed(first, 32, 64).p.sum, PACKET_SUM_RIGHT);
+}
+
 /* ---- all of a capture ----------------------------------------------------------------------- */
 
 struct heard {
@@ -311,6 +365,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_tiny_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_time_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_used_again, setup, teardown),
 		cmocka_unit_test(test_capture),
 	};
 

@@ -300,6 +300,48 @@ static void test_deep_tunnels(void **state)
 	assert_int_equal(packet_parse(&f, &p), PACKET_OTHER);
 }
 
+/* ---- TCP's checksum ------------------------------------------------------------------------- */
+
+#define TCP_HEAD "\x9c\x40\x1c\x06\0\0\0\1\0\0\0\2\x50\x18\xff\xff"
+
+#define PARSE_SUM(octets, want)                                        \
+	do {                                                           \
+		struct packet p_;                                      \
+                                                                       \
+		assert_int_equal(PARSE(101, octets, &p_), PACKET_TCP); \
+		assert_int_equal(packet_sum(&p_), PACKET_SUM_##want);  \
+	} while (0)
+
+/* Computed by hand: with the pseudo header and "xyz", whose last octet has a zero behind it. */
+static void test_sum(void **state)
+{
+	PARSE_SUM(IPV4 TCP_HEAD "\xf1\x03\0\0" TEXT, RIGHT);
+	PARSE_SUM(IPV4 TCP_HEAD "\xf1\x03\0\0"
+				"xyZ",
+		WRONG);
+	PARSE_SUM(IPV4 TCP_HEAD "\xf1\x04\0\0" TEXT, WRONG);
+	PARSE_SUM(IPV4 TCP_HEAD "\0\0\0\0" TEXT, UNKNOWN);
+	/* What is left to hardware: addresses, protocol, and the length or none. */
+	PARSE_SUM(IPV4 TCP_HEAD "\x14\x20\0\0" TEXT, UNFILLED);
+	PARSE_SUM(IPV4 TCP_HEAD "\x14\x09\0\0" TEXT, UNFILLED);
+	PARSE_SUM(IPV6("\x17", "\6") TCP_HEAD "\x08\x02\0\0" TEXT, RIGHT);
+	PARSE_SUM(IPV6("\x17", "\6") TCP_HEAD "\x08\x03\0\0" TEXT, WRONG);
+	PARSE_SUM(IPV6("\x17", "\6") TCP_HEAD "\xfd\x21\0\0" TEXT, UNFILLED);
+}
+
+/* A source route: the sum is of the last address (RFC 8200 section 8.1), which is not looked for.
+ */
+static void test_sum_unknown(void **state)
+{
+	struct packet p;
+
+	PARSE_SUM(IPV6("\x1f", "\x2b") "\6\0\0\0\0\0\0\0" TCP_HEAD "\1\1\0\0" TEXT, UNKNOWN);
+	PARSE_SUM(IPV6("\x1f", "\0") "\6\0\0\0\0\0\0\0" TCP_HEAD "\1\1\0\0" TEXT, WRONG);
+	/* Cut. */
+	assert_int_equal(parse(101, IPV4 TCP_HEAD "\1\1\0\0" TEXT, 42, 43, &p), PACKET_TCP);
+	assert_int_equal(packet_sum(&p), PACKET_SUM_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +353,8 @@ int main(void)
 		cmocka_unit_test(test_ipv4_fragments),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_tcp),
+		cmocka_unit_test(test_sum),
+		cmocka_unit_test(test_sum_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
