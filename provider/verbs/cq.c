@@ -147,7 +147,6 @@ struct ibv_cq *cq_create(struct ibv_context *context, int cqe, void *cq_context,
 
 #define CQ_INIT_MASK (IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD)
 
-/* Both only give permissions: no locking, no overrun check. The second is not made use of. */
 #define CREATE_FLAGS (IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
 
 static int cq_extended_verify(
@@ -186,8 +185,11 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_a
 		cq->domain = OBJECT_OF(pd, attr->parent_domain);
 		pd_hold(attr->parent_domain);
 	}
-	cq->single_threaded = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
-			      (attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
+	if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0) {
+		cq->single_threaded = (attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
+		if ((attr->flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) != 0)
+			rnic_cq_ignore_overrun(cq->rnic);
+	}
 	cq_set_poll_ops(cq);
 	return &cq->ex;
 }

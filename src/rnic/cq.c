@@ -133,6 +133,11 @@ int rnic_cq_keep_times(struct rnic_cq *cq)
 	return cq->times ? 0 : -ENOMEM;
 }
 
+void rnic_cq_ignore_overrun(struct rnic_cq *cq)
+{
+	cq->ignores_overrun = true;
+}
+
 uint32_t rnic_cq_size(const struct rnic_cq *cq)
 {
 	return cq->mask + 1;
@@ -349,11 +354,26 @@ static void cq_lose(struct rnic_cq *cq, const struct rdmap_wc *wc, struct rnic_q
 		qp_cq_failed(qp);
 }
 
+/** Of a CQ that ignores overruns, and seems full. */
+static void cq_lose_oldest(struct rnic_cq *cq, uint32_t head)
+{
+	pthread_spin_lock(&cq->lock);
+	cq->tail_seen = atomic_load_explicit(&cq->tail, memory_order_relaxed);
+	if (head - cq->tail_seen > cq->mask) {
+		cq_release_place(&cq->ring[cq->tail_seen & cq->mask]);
+		cq->tail_seen++;
+		atomic_store_explicit(&cq->tail, cq->tail_seen, memory_order_release);
+	}
+	pthread_spin_unlock(&cq->lock);
+}
+
 static bool cq_has_room(struct rnic_cq *cq, uint32_t head)
 {
 	if (head - cq->tail_seen <= cq->mask)
 		return true;
 	cq->tail_seen = atomic_load_explicit(&cq->tail, memory_order_acquire);
+	if (head - cq->tail_seen > cq->mask && cq->ignores_overrun)
+		cq_lose_oldest(cq, head);
 	return head - cq->tail_seen <= cq->mask;
 }
 

@@ -36,6 +36,7 @@ struct rnic_cq {
 	_Alignas(64) _Atomic uint32_t head;
 	uint32_t tail_seen; /**< the last value of tail that was read */
 	_Atomic bool overflowed;
+	bool ignores_overrun; /**< a completion without room takes the oldest one's place */
 
 	/* Moderation of notifications, under the engine's lock. */
 	bool moderated;

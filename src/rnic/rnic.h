@@ -270,6 +270,12 @@ int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc);
 /** Record the times of completions. Call it right after creation. @return 0, -ENOMEM. */
 int rnic_cq_keep_times(struct rnic_cq *cq);
 
+/**
+ * IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN: the CQ never overflows. A completion without room takes the
+ * place of the oldest, which is lost, as if it had been polled. Call it right after creation.
+ */
+void rnic_cq_ignore_overrun(struct rnic_cq *cq);
+
 /** As rnic_cq_poll() of one, with the time it was added (rnic_clock()) when times are kept. */
 int rnic_cq_poll_timed(struct rnic_cq *cq, struct rnic_wc *wc, uint64_t *time);
 

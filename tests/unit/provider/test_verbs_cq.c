@@ -289,6 +289,34 @@ static void test_overflow(void **state)
 	lone_close(&l);
 }
 
+/* ibv_create_cq_ex(3): no error; "CQE always will be written to next entry". */
+static void test_overflow_ignored(void **state)
+{
+	struct ibv_cq_init_attr_ex attr = {.cqe = 2,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
+		.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN};
+	struct ibv_qp_init_attr a = {.qp_type = IBV_QPT_RC, .cap = small};
+	struct pollfd async = {.fd = fx.context->async_fd, .events = POLLIN};
+	struct ibv_wc wc[20];
+	struct lone l;
+	int room;
+
+	l.pd = ibv_alloc_pd(fx.context);
+	l.cq = ibv_cq_ex_to_cq(ibv_create_cq_ex(fx.context, &attr));
+	assert_non_null(l.cq);
+	room = l.cq->cqe;
+	assert_in_range(room, 2, 9);
+	a.send_cq = a.recv_cq = l.cq;
+	l.qp = ibv_create_qp(l.pd, &a);
+	complete(&l, 10, 0);
+	assert_int_equal(ibv_poll_cq(l.cq, 20, wc), room);
+	for (int i = 0; i < room; i++)
+		assert_int_equal(wc[i].wr_id, 10 - room + i);
+	assert_int_equal(ibv_poll_cq(l.cq, 20, wc), 0);
+	assert_int_equal(poll(&async, 1, 0), 0);
+	lone_close(&l);
+}
+
 /* Destroying a QP takes its completions away, and those only. */
 static void test_purge(void **state)
 {
@@ -548,6 +576,7 @@ int main(void)
 		OPENED(test_resize),
 		OPENED(test_busy),
 		OPENED(test_overflow),
+		OPENED(test_overflow_ignored),
 		OPENED(test_purge),
 		OPENED(test_one_event_for_each_arming),
 		OPENED(test_two_cqs),

@@ -344,6 +344,34 @@ static void overflow_is_told(void **state)
 	assert_int_equal(rnic_cq_destroy(cq), 0);
 }
 
+/** The newest stay, and what is lost counts as polled. */
+static void an_overrun_that_is_ignored(void **state)
+{
+	struct pair *p = *state;
+	unsigned n = 0;
+	struct rnic_cq *cq = create(p, 2, &n);
+	uint32_t polled = atomic_load(&qps[0].sq_polled);
+
+	rnic_cq_ignore_overrun(cq);
+	for (uint64_t i = 1; i <= 9; i++)
+		push(cq, i);
+	assert_int_equal(atomic_load(&qps[0].sq_polled) - polled, 7);
+	expect(cq, 8);
+	push(cq, 10);
+	expect(cq, 9);
+	expect(cq, 10);
+	expect_empty(cq);
+	assert_int_equal(atomic_load(&qps[0].sq_polled) - polled, 10);
+	/* It tells of what comes, as ever. */
+	push(cq, 11);
+	push(cq, 12);
+	rnic_cq_arm(cq, false);
+	push(cq, 13);
+	assert_int_equal(n, 1);
+	assert_int_equal(p->a.n_events, 0);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
 /** Room that is there again does not make up for what is lost: nothing comes behind it. */
 static void nothing_follows_what_is_lost(void **state)
 {
@@ -522,6 +550,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(resize_keeps_what_is_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(purge_takes_one_qps_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(overflow_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_overrun_that_is_ignored, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_follows_what_is_lost, setup, teardown),
 		cmocka_unit_test(overflow_fails_the_qps),
 		cmocka_unit_test(a_qp_that_is_destroyed_completes_nothing),
