@@ -292,7 +292,8 @@ int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only);
 
 /**
  * @param max_wr elements at least, @p max_sge scatter/gather elements of each.
- * @param limit see rnic_srq_set_limit(). @param context of RNIC_EVENT_SRQ_LIMIT.
+ * @param limit see rnic_srq_set_limit(), but an SRQ that is new and empty tells of nothing.
+ * @param context of RNIC_EVENT_SRQ_LIMIT.
  * @return 0; -EINVAL: a limit of the device exceeded, no element, or limit above max_wr; -ENOMEM.
  */
 int rnic_srq_create(struct rnic_pd *pd, uint32_t max_wr, uint32_t max_sge, uint32_t limit,
@@ -300,7 +301,8 @@ int rnic_srq_create(struct rnic_pd *pd, uint32_t max_wr, uint32_t max_sge, uint3
 /** @return 0; -EBUSY: a QP uses it. */
 int rnic_srq_destroy(struct rnic_srq *srq);
 /**
- * RNIC_EVENT_SRQ_LIMIT comes once, when fewer than @p limit elements are left; 0: never.
+ * RNIC_EVENT_SRQ_LIMIT comes once, when there are fewer than @p limit elements: at once, if that is
+ * so now; 0: never.
  * @return 0; -EINVAL: more than its elements.
  */
 int rnic_srq_set_limit(struct rnic_srq *srq, uint32_t limit);

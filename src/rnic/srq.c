@@ -77,6 +77,15 @@ int rnic_srq_destroy(struct rnic_srq *srq)
 	return 0;
 }
 
+/** Verbs: once, when there are fewer elements than the limit; then it is disarmed. */
+static void srq_watch(struct rnic_srq *srq)
+{
+	if (!srq->limit || recv_queue_count(&srq->rq) >= srq->limit)
+		return;
+	srq->limit = 0;
+	rnic_raise(srq->pd->rnic, RNIC_EVENT_SRQ_LIMIT, srq->context);
+}
+
 int rnic_srq_set_limit(struct rnic_srq *srq, uint32_t limit)
 {
 	struct engine *e = srq->pd->rnic->engine;
@@ -85,6 +94,8 @@ int rnic_srq_set_limit(struct rnic_srq *srq, uint32_t limit)
 		return -EINVAL;
 	engine_lock(e);
 	srq->limit = limit;
+	/* Not by the next message: there may be no element for it. */
+	srq_watch(srq);
 	engine_unlock(e);
 	return 0;
 }
@@ -131,10 +142,6 @@ bool srq_take(struct rnic_srq *srq, struct rdmap_rqe *to)
 		return false;
 	memcpy(to, e, sizeof *e + e->num_sge * sizeof e->sge[0]);
 	recv_queue_pop(&srq->rq);
-	/* Verbs: once, when the number of elements falls below the limit; then it is disarmed. */
-	if (srq->limit && recv_queue_count(&srq->rq) < srq->limit) {
-		srq->limit = 0;
-		rnic_raise(srq->pd->rnic, RNIC_EVENT_SRQ_LIMIT, srq->context);
-	}
+	srq_watch(srq);
 	return true;
 }

@@ -29,6 +29,7 @@ static void walk_create(void)
 static void walk_change(void)
 {
 	struct ibv_srq_attr a = {.srq_limit = 100000};
+	struct ibv_async_event ev;
 
 	INT("ibv_modify_srq", "unknown attribute", ibv_modify_srq(w.srq, &a, 8), EINVAL);
 	INT("ibv_modify_srq", "resize: no IBV_DEVICE_SRQ_RESIZE",
@@ -38,7 +39,11 @@ static void walk_change(void)
 	a.srq_limit = 2;
 	INT("ibv_modify_srq", "plain", ibv_modify_srq(w.srq, &a, IBV_SRQ_LIMIT), 0);
 	INT("ibv_query_srq", "plain", ibv_query_srq(w.srq, &a), 0);
-	TRUE("ibv_query_srq", "what was set", a.srq_limit == 2 && a.max_wr >= 4);
+	TRUE("ibv_query_srq", "told at once: it is empty", a.srq_limit == 0 && a.max_wr >= 4);
+	INT("ibv_get_async_event", "limit reached", ibv_get_async_event(w.srq->context, &ev), 0);
+	TRUE("ibv_get_async_event", "limit reached",
+		ev.event_type == IBV_EVENT_SRQ_LIMIT_REACHED && ev.element.srq == w.srq);
+	ibv_ack_async_event(&ev);
 }
 
 static void walk_post_srq(void)

@@ -217,6 +217,8 @@ void model_rq_init(
 void model_rq_fini(struct model_rq *rq);
 /** Tell when fewer than @p limit elements are left. @p newest: the number of the newest request. */
 void model_rq_set_limit(struct model_rq *rq, unsigned limit, uint64_t newest);
+/** It was set: has the event come, if there are fewer already? */
+void model_rq_limit_is_set(const struct model_rq *rq);
 void model_rq_limit_event(struct model_rq *rq);
 /** So much time passes that what waits for a receive does so no longer. */
 void model_rq_expire(struct model_rq *rq);

@@ -110,6 +110,13 @@ void model_rq_set_limit(struct model_rq *rq, unsigned limit, uint64_t newest)
 	rq->limit_since = newest;
 }
 
+void model_rq_limit_is_set(const struct model_rq *rq)
+{
+	if (rq->limit && rq->count < rq->limit)
+		model_fail(rq->m, "host %u: no event tells at once that %u are fewer than %u",
+			rq->host, rq->count, rq->limit);
+}
+
 void model_rq_limit_event(struct model_rq *rq)
 {
 	/* What is on its way may have been taken. */

@@ -288,6 +288,7 @@ void world_srq_limit(struct world_host *h)
 	world_trace(w, "host %u: srq %u: limit %u", h->index, (unsigned)(q - h->srq), limit);
 	model_rq_set_limit(&q->rq, limit, w->next_id);
 	world_must(w, rnic_srq_set_limit(q->srq, limit), "modify_srq");
+	model_rq_limit_is_set(&q->rq);
 }
 
 void world_srq_destroy(struct world_host *h)

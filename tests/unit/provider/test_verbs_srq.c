@@ -110,8 +110,11 @@ static void test_modify(void **state)
 {
 	struct ibv_srq *srq = try_srq(4, 1);
 	struct ibv_srq_attr a = {0}, now;
+	struct ibv_recv_wr wr = {0}, *bad;
 
 	assert_int_equal(ibv_query_srq(srq, &now), 0);
+	for (uint32_t i = 0; i < now.max_wr; i++)
+		assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), 0);
 	a.srq_limit = now.max_wr;
 	assert_int_equal(ibv_modify_srq(srq, &a, IBV_SRQ_LIMIT), 0);
 	assert_int_equal(ibv_query_srq(srq, &now), 0);
@@ -240,6 +243,13 @@ static void test_limit_event(void **state)
 	assert_int_equal(a.srq_limit, 0);
 	send_one(4);
 	assert_false(event_waits());
+	/* None is left: who sets it now may not hear of it by a message, which has none. */
+	a.srq_limit = 1;
+	assert_int_equal(ibv_modify_srq(fx.server.srq, &a, IBV_SRQ_LIMIT), 0);
+	assert_true(event_waits());
+	assert_int_equal(ibv_get_async_event(fx.server.id->verbs, &ev), 0);
+	assert_int_equal(ev.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
+	ibv_ack_async_event(&ev);
 }
 
 /* Its places come back: more messages than it has elements. */

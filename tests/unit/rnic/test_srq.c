@@ -58,11 +58,11 @@ static void what_can_be_created(void **state)
 	assert_int_equal(sge, 3);
 	assert_int_equal(limit, 2);
 	assert_int_equal(rnic_srq_set_limit(srq, 9), -EINVAL);
+	for (unsigned i = 0; i < 8; i++)
+		post(&p->b, srq, i, 0, 1);
 	assert_int_equal(rnic_srq_set_limit(srq, 8), 0);
 	rnic_srq_get(srq, &wr, &sge, &limit);
 	assert_int_equal(limit, 8);
-	for (unsigned i = 0; i < 8; i++)
-		post(&p->b, srq, i, 0, 1);
 	rnic_srq_begin(srq);
 	assert_null(rnic_srq_next(srq));
 	rnic_srq_end(srq);
@@ -124,6 +124,28 @@ static void sends_take_in_order_and_the_limit_tells_once(void **state)
 	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_SEND, 0, 4, 0, 0);
 	pair_expect(p, &p->b, 12, RDMAP_WC_SUCCESS);
 	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_SRQ_LIMIT), 1);
+	finish(p, srq);
+}
+
+/** A limit that comes too late: the event does not wait for a message, which may find nothing. */
+static void a_limit_above_what_is_there_tells_at_once(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_srq *srq = with_srq(p);
+	uint32_t wr, sge, limit;
+
+	assert_int_equal(rnic_srq_set_limit(srq, 1), 0);
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_SRQ_LIMIT), 1);
+	rnic_srq_get(srq, &wr, &sge, &limit);
+	assert_int_equal(limit, 0);
+	post(&p->b, srq, 10, 0, 100);
+	post(&p->b, srq, 11, 0, 100);
+	assert_int_equal(rnic_srq_set_limit(srq, 2), 0);
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_SRQ_LIMIT), 1);
+	assert_int_equal(rnic_srq_set_limit(srq, 3), 0);
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_SRQ_LIMIT), 2);
+	assert_int_equal(rnic_srq_set_limit(srq, 0), 0);
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_SRQ_LIMIT), 2);
 	finish(p, srq);
 }
 
@@ -251,6 +273,8 @@ int main(void)
 		cmocka_unit_test(limit_of_the_device),
 		cmocka_unit_test_setup_teardown(
 			sends_take_in_order_and_the_limit_tells_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_limit_above_what_is_there_tells_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_error_leaves_the_srq_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			only_a_qp_in_error_tells_of_its_last, setup, teardown),
