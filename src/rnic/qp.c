@@ -357,6 +357,15 @@ void qp_cq_failed(struct rnic_qp *qp)
 	engine_defer(qp->rnic->engine, &qp->doorbell);
 }
 
+void qp_clear_sends(struct rnic_qp *qp)
+{
+	uint32_t head = atomic_load(&qp->sq.head);
+
+	qp->sq.next = head;
+	atomic_store(&qp->sq.tail, head);
+	atomic_store(&qp->sq_polled, head - atomic_load(&qp->sq.silent));
+}
+
 static void qp_serve_stream(struct rnic_qp *qp)
 {
 	recv_wait_serve(qp);
@@ -368,6 +377,9 @@ static void qp_serve(struct engine_doorbell *d)
 {
 	struct rnic_qp *qp = container_of(d, struct rnic_qp, doorbell);
 
+	/* Posted just as it was reset. */
+	if (qp_state(qp) <= RNIC_QP_INIT)
+		qp_clear_sends(qp);
 	if (qp->cq_failed && !qp->in_error)
 		qp_fail(qp);
 	if (qp->in_error) {

@@ -70,6 +70,9 @@ extern const struct rdmap_ops qp_stream_ops;
  */
 void qp_complete(struct rnic_qp *qp, const struct rdmap_wc *wc);
 
+/** Take out of the send queue what is there. It has no completions, polled or not. */
+void qp_clear_sends(struct rnic_qp *qp);
+
 /** A CQ lost a completion of this QP. The QP fails when the lock is released. */
 void qp_cq_failed(struct rnic_qp *qp);
 

@@ -43,16 +43,14 @@ static void qp_modify_reset(struct rnic_qp *qp)
 	cq_purge(qp->send_cq, qp);
 	if (qp->recv_cq != qp->send_cq)
 		cq_purge(qp->recv_cq, qp);
-	pthread_spin_lock(&qp->sq_lock);
 	atomic_store(&qp->state, RNIC_QP_RESET);
-	qp->sq_posted = 0;
-	atomic_store(&qp->sq.head, 0);
-	atomic_store(&qp->sq.tail, 0);
-	atomic_store(&qp->sq.silent, 0);
-	atomic_store(&qp->sq_polled, 0);
+	/*
+	 * Without the queue's lock: a thread may have it for as long as its program likes, between
+	 * ibv_wr_start() and ibv_wr_complete(), and wait for the engine, or for this thread. What
+	 * it builds goes when it is complete.
+	 */
+	qp_clear_sends(qp);
 	atomic_store(&qp->send_imm, qp->ud != NULL);
-	qp->sq.next = 0;
-	pthread_spin_unlock(&qp->sq_lock);
 	if (!qp->srq)
 		recv_queue_clear(&qp->rq);
 	/* A window of type 2 was of the stream that has ended, not of the next. */

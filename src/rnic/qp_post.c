@@ -24,22 +24,26 @@ static void qp_post_prefetch(const struct rnic_qp *qp)
 	prefetch_range(qp, offsetof(struct rnic_qp, windows));
 }
 
+static bool qp_post_takes_sends(const struct rnic_qp *qp)
+{
+	switch (qp_state(qp)) {
+	case RNIC_QP_RTR:
+		return atomic_load(&qp->paired);
+	case RNIC_QP_RESET:
+	case RNIC_QP_INIT:
+		return false;
+	default:
+		return true;
+	}
+}
+
 int rnic_sq_begin(struct rnic_qp *qp)
 {
 	qp_post_prefetch(qp);
 	pthread_spin_lock(&qp->sq_lock);
 	qp->post_batch.bytes = 0;
-	switch (qp_state(qp)) {
-	case RNIC_QP_RTR:
-		if (atomic_load(&qp->paired))
-			return 0;
-		break;
-	case RNIC_QP_RESET:
-	case RNIC_QP_INIT:
-		break;
-	default:
+	if (qp_post_takes_sends(qp))
 		return 0;
-	}
 	pthread_spin_unlock(&qp->sq_lock);
 	return -EINVAL;
 }
@@ -120,9 +124,15 @@ static void qp_post_send(struct rnic_qp *qp)
 void rnic_sq_end(struct rnic_qp *qp)
 {
 	struct engine *e = qp->rnic->engine;
-	bool wait = qp_post_may_wait(qp);
 	enum engine_rung rung;
+	bool wait;
 
+	/* Reset meanwhile. If that happens just now, who serves the doorbell sees it. */
+	if (!qp_post_takes_sends(qp)) {
+		rnic_sq_abort(qp);
+		return;
+	}
+	wait = qp_post_may_wait(qp);
 	atomic_store_explicit(&qp->sq.head, qp->sq_posted, memory_order_release);
 	rung = wait ? engine_ring_begin_lazy(e, &qp->doorbell)
 		    : engine_ring_begin(e, &qp->doorbell);

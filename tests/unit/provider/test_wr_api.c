@@ -168,6 +168,39 @@ static void test_threads_build_in_turns(void **state)
 	close_with(&l, (int)posted, 1);
 }
 
+static void *reset_it(void *qp)
+{
+	return (void *)(intptr_t)qp_go(qp, IBV_QPS_RESET);
+}
+
+/* Another thread resets it meanwhile: neither waits for the other. What was built is gone. */
+static void test_reset_while_building(void **state)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr now;
+	struct ibv_qp_ex *ex;
+	pthread_t thread;
+	struct lone l;
+	void *rc;
+
+	open_waiting(&l);
+	ex = ibv_qp_to_qp_ex(l.qp);
+	ibv_wr_start(ex);
+	ex->wr_id = 1;
+	ibv_wr_send(ex);
+	assert_int_equal(pthread_create(&thread, NULL, reset_it, l.qp), 0);
+	assert_int_equal(pthread_join(thread, &rc), 0);
+	assert_int_equal((intptr_t)rc, 0);
+	assert_int_equal(ibv_query_qp(l.qp, &now, IBV_QP_STATE, &init), 0);
+	assert_int_equal(now.qp_state, IBV_QPS_RESET);
+	ibv_wr_send(ex);
+	assert_int_equal(ibv_wr_complete(ex), 0);
+	ibv_wr_start(ex);
+	ibv_wr_send(ex);
+	assert_int_equal(ibv_wr_complete(ex), EINVAL);
+	close_with(&l, 0, 0);
+}
+
 static void test_full(void **state)
 {
 	struct ibv_qp_ex *ex;
@@ -439,6 +472,7 @@ int main(void)
 		OPENED(test_nothing_built),
 		OPENED(test_abort),
 		OPENED(test_threads_build_in_turns),
+		OPENED(test_reset_while_building),
 		OPENED(test_full),
 		OPENED(test_errors),
 		CONNECTED(test_write_and_read),

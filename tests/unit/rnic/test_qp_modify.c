@@ -145,6 +145,95 @@ static void reset_empties(void **state)
 	pair_expect_none(p, &p->a);
 }
 
+/** @return how many sends there is room for; they are posted. */
+static unsigned fill(struct rnic_qp *qp)
+{
+	unsigned n = 0;
+
+	assert_int_equal(rnic_sq_begin(qp), 0);
+	for (struct rdmap_wqe *w; (w = rnic_sq_next(qp)); n++) {
+		w->wr_id = 1000 + n;
+		w->op = RDMAP_WR_WRITE;
+		rnic_sq_commit(qp);
+	}
+	rnic_sq_end(qp);
+	return n;
+}
+
+static void to_rtr(struct rnic_qp *qp)
+{
+	assert_int_equal(pair_go(qp, RNIC_QP_INIT), 0);
+	assert_int_equal(pair_go(qp, RNIC_QP_RTR), 0);
+}
+
+static void to_rts(struct rnic_qp *qp)
+{
+	to_rtr(qp);
+	assert_int_equal(pair_go(qp, RNIC_QP_RTS), 0);
+}
+
+/** Between begin and end, by the same thread as well as by another: nothing waits for the end. */
+static void reset_while_sends_are_built(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_qp *qp = p->a.qp;
+
+	to_rts(qp);
+	fill(qp);
+	assert_int_equal(pair_go(qp, RNIC_QP_RESET), 0);
+	to_rts(qp);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(rnic_sq_begin(qp), 0);
+		assert_non_null(rnic_sq_next(qp));
+		rnic_sq_commit(qp);
+		assert_int_equal(pair_go(qp, i ? RNIC_QP_ERROR : RNIC_QP_RESET), 0);
+		assert_int_equal(pair_go(qp, RNIC_QP_RESET), 0);
+		assert_non_null(rnic_sq_next(qp));
+		rnic_sq_commit(qp);
+		if (i)
+			to_rtr(qp);
+		rnic_sq_end(qp);
+		assert_int_equal(rnic_sq_begin(qp), -EINVAL);
+		if (!i)
+			to_rtr(qp);
+		assert_int_equal(pair_go(qp, RNIC_QP_RTS), 0);
+	}
+	/* Nothing of that is left, and all of the room. */
+	assert_int_equal(fill(qp), qp->sq.size);
+	assert_int_equal(pair_go(qp, RNIC_QP_ERROR), 0);
+	for (unsigned i = 0; i < qp->sq.size; i++)
+		pair_expect(p, &p->a, 1000 + i, RDMAP_WC_WR_FLUSH_ERR);
+	pair_expect_none(p, &p->a);
+}
+
+/** One whose end looks at the state just before: whom it rings finds it in RESET or INIT. */
+static void reset_while_sends_are_posted(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_qp *qp = p->a.qp;
+
+	to_rts(qp);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(rnic_sq_begin(qp), 0);
+		assert_non_null(rnic_sq_next(qp));
+		rnic_sq_commit(qp);
+		assert_int_equal(pair_go(qp, RNIC_QP_RESET), 0);
+		if (i)
+			assert_int_equal(pair_go(qp, RNIC_QP_INIT), 0);
+		/* What is left of rnic_sq_end(). */
+		atomic_store(&qp->sq.head, qp->sq_posted);
+		pthread_spin_unlock(&qp->sq_lock);
+		engine_ring(&p->engine, &qp->doorbell);
+		if (!i)
+			assert_int_equal(pair_go(qp, RNIC_QP_INIT), 0);
+		assert_int_equal(pair_go(qp, RNIC_QP_RTR), 0);
+		assert_int_equal(pair_go(qp, RNIC_QP_RTS), 0);
+	}
+	assert_int_equal(fill(qp), qp->sq.size);
+	assert_int_equal(pair_go(qp, RNIC_QP_ERROR), 0);
+	pair_expect(p, &p->a, 1000, RDMAP_WC_WR_FLUSH_ERR);
+}
+
 /** A QP that was used, failed and reset is as good as new. */
 static void connects_again_after_reset(void **state)
 {
@@ -188,6 +277,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(attributes, setup, teardown),
 		cmocka_unit_test_setup_teardown(error_flushes, setup, teardown),
 		cmocka_unit_test_setup_teardown(reset_empties, setup, teardown),
+		cmocka_unit_test_setup_teardown(reset_while_sends_are_built, setup, teardown),
+		cmocka_unit_test_setup_teardown(reset_while_sends_are_posted, setup, teardown),
 		cmocka_unit_test_setup_teardown(connects_again_after_reset, setup, teardown),
 	};
 

@@ -301,6 +301,43 @@ static void posted_while_it_fails(void **state)
 	}
 }
 
+/* ---- posting into a reset ---------------------------------------------------------------- */
+
+static void to_rts(struct rnic_qp *qp)
+{
+	assert_int_equal(pair_go(qp, RNIC_QP_INIT), 0);
+	assert_int_equal(pair_go(qp, RNIC_QP_RTR), 0);
+	assert_int_equal(pair_go(qp, RNIC_QP_RTS), 0);
+}
+
+/** Whatever the moment: a reset waits for nobody, and all the room is there again. */
+static void posted_while_it_is_reset(void **state)
+{
+	struct poster w;
+	struct pair p;
+	pthread_t t;
+	unsigned room;
+
+	pair_init(&p, NULL);
+	to_rts(p.a.qp);
+	w = (struct poster){.p = &p};
+	assert_int_equal(pthread_create(&t, NULL, post_both, &w), 0);
+	for (unsigned round = 0; round < 500; round++) {
+		assert_int_equal(pair_go(p.a.qp, RNIC_QP_RESET), 0);
+		to_rts(p.a.qp);
+		if (round % 2)
+			assert_int_equal(pair_go(p.a.qp, RNIC_QP_ERROR), 0);
+	}
+	w.stop = true;
+	pthread_join(t, NULL);
+	assert_int_equal(pair_go(p.a.qp, RNIC_QP_RESET), 0);
+	to_rts(p.a.qp);
+	for (room = 0; post_write(&p, p.a.qp, 1, 0); room++)
+		;
+	assert_int_equal(room, p.a.qp->sq.size);
+	pair_fini(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +345,7 @@ int main(void)
 		cmocka_unit_test(threads_have_a_qp_each),
 		cmocka_unit_test(control_calls_beside_traffic),
 		cmocka_unit_test(posted_while_it_fails),
+		cmocka_unit_test(posted_while_it_is_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
