@@ -289,7 +289,7 @@ static bool qp_stop(struct rnic_qp *qp)
 void qp_enter_error(struct rnic_qp *qp)
 {
 	/* Of a QP that stays in the error state, and of no other that stops. */
-	if (qp_stop(qp) && qp->srq)
+	if (qp_stop(qp) && qp->srq && !qp->leaving)
 		rnic_raise(qp->rnic, RNIC_EVENT_QP_LAST_WQE, qp->context);
 }
 

@@ -515,6 +515,27 @@ static void test_destroyed(void **state)
 	assert_int_equal(wire[0].commits, 2 * UD_BURST);
 }
 
+/* Nor does one that fails then tell of a QP that is gone. */
+static void test_destroyed_by_a_send_that_fails(void **state)
+{
+	struct rnic_srq *srq;
+
+	assert_int_equal(rnic_srq_create(pair.a.pd, 4, 1, 0, NULL, &srq), 0);
+	assert_int_equal(rnic_qp_destroy(qp[0]), 0);
+	qp[0] = ud_qp(&pair.a, srq);
+	go(qp[0]);
+	wire[0].begin_rc = -EAGAIN;
+	begin_to(1, 10, &to_b)->sge[0].stag ^= 0x100;
+	end();
+	wire[0].begin_rc = 0;
+	assert_int_equal(rnic_qp_destroy(qp[0]), 0);
+	qp[0] = NULL;
+	assert_int_equal(wire[0].cancels, 1);
+	assert_int_equal(pair.a.n_events, 0);
+	pair_expect_none(&pair, &pair.a);
+	assert_int_equal(rnic_srq_destroy(srq), 0);
+}
+
 /* Its completions, which nobody will poll, take no room from the others at its CQ. */
 static void test_destroyed_at_a_full_cq(void **state)
 {
@@ -602,6 +623,7 @@ int main(void)
 		TEST(test_waits),
 		TEST(test_burst),
 		TEST(test_destroyed),
+		TEST(test_destroyed_by_a_send_that_fails),
 		TEST(test_destroyed_at_a_full_cq),
 		TEST(test_destroyed_without_a_way),
 		TEST(test_sqd),
