@@ -47,6 +47,10 @@ void eal_log_to(const struct log_sink *log);
 /** DPDK waits for a descriptor (fd_wait.h): say so in its log, once. Any thread. */
 void eal_log_descriptor_wanted(void);
 
+/** A memif's peer was refused (memif_control.h): say @p sentence in DPDK's log, but of many not
+ * each as a warning. Any thread. */
+void eal_log_memif_refused(const char *sentence);
+
 /** Stop sending lines to @p log, which is about to be freed. */
 void eal_log_release(const struct log_sink *log);
 

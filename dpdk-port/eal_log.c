@@ -23,6 +23,7 @@ static struct {
 	char reason[LINE_MAX_LEN];
 	bool watching, quiet;
 	bool told_wanted; /**< that a descriptor is */
+	uint64_t refused; /**< peers of memifs */
 } eal_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void eal_log_line_done(int dpdk_level)
@@ -77,6 +78,13 @@ void eal_log_descriptor_wanted(void)
 			"no descriptor is left for the port, which waits for one: raise \"ulimit "
 			"-n\"");
 	eal_log.told_wanted = true;
+	pthread_mutex_unlock(&eal_log.lock);
+}
+
+void eal_log_memif_refused(const char *sentence)
+{
+	pthread_mutex_lock(&eal_log.lock);
+	log_printf(eal_log.sink, log_level_of_count(++eal_log.refused), "%s", sentence);
 	pthread_mutex_unlock(&eal_log.lock);
 }
 

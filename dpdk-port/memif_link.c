@@ -2,6 +2,7 @@
 #include "dpdk-port/memif_link.h"
 
 #include "dpdk-port/eal.h"
+#include "dpdk-port/memif_seal.h"
 
 #include "base/log.h"
 
@@ -75,9 +76,9 @@ static const char *memif_link_reason(int error)
 	case -EPROTO:
 		return "its rings or buffers are not as the protocol has them";
 	case -EPERM:
-		return "its memory is in a file that cannot be sealed, so it might end under us";
+		return MEMIF_SEAL_REFUSED;
 	case -EFBIG:
-		return "its memory is larger than any that DPDK makes, 2 GiB and 1 MiB";
+		return MEMIF_REGIONS_TOO_LARGE;
 	case -EBADFD:
 		return "what it sends for interrupts is no eventfd";
 	case -ENOSYS:

@@ -1,31 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/memif_regions.h"
 
+#include "dpdk-port/memif_control.h"
+#include "dpdk-port/memif_seal.h"
+
 #include "base/populate.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-
-/** Before any other question about @p fd: a file system of the peer's own (FUSE) need not answer.
- */
-static int memif_regions_seal(int fd)
-{
-	struct statfs fs;
-	int seals;
-
-	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* it may have them all already */
-	seals = fcntl(fd, F_GET_SEALS);
-	if (seals < 0 || !(seals & F_SEAL_SHRINK))
-		return -EPERM;
-	if (fstatfs(fd, &fs))
-		return -errno;
-	return fs.f_type == HUGETLBFS_MAGIC ? -EPERM : 0;
-}
 
 static uint64_t memif_regions_bytes(const struct memif_regions *r)
 {
@@ -38,31 +20,21 @@ static uint64_t memif_regions_bytes(const struct memif_regions *r)
 
 static int memif_regions_map(struct memif_regions *r, int fd)
 {
-	int err = memif_regions_seal(fd);
-	struct stat st;
+	uint64_t size;
+	int err = memif_seal(fd, &size);
 	void *memory;
 
 	if (err)
 		return err;
-	if (fstat(fd, &st))
-		return -errno;
-	if (st.st_size == 0)
+	if (size == 0)
 		return -EPROTO;
-	if ((uint64_t)st.st_size > MEMIF_REGIONS_BYTES_MAX - memif_regions_bytes(r))
+	if (size > MEMIF_REGIONS_BYTES_MAX - memif_regions_bytes(r))
 		return -EFBIG;
-	memory = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
-	r->region[r->n++] = (struct memif_region){memory, (size_t)st.st_size};
+	r->region[r->n++] = (struct memif_region){memory, size};
 	return 0;
-}
-
-/** @return false: @p fd is no socket. No file is asked. */
-static bool memif_regions_cookie(int fd, uint64_t *cookie)
-{
-	socklen_t len = sizeof *cookie;
-
-	return getsockopt(fd, SOL_SOCKET, SO_COOKIE, cookie, &len) == 0;
 }
 
 int memif_regions_open(struct memif_regions *r, uint16_t id)
@@ -74,7 +46,7 @@ int memif_regions_open(struct memif_regions *r, uint16_t id)
 	if (n < 0)
 		return n;
 	r->channel = memif_driver_channel(id);
-	if (!memif_regions_cookie(r->channel, &r->cookie))
+	if (!memif_control_cookie(r->channel, &r->cookie))
 		return -ENOTCONN;
 	for (int i = 0; i < n && !err; i++)
 		err = memif_regions_map(r, fds[i]);
@@ -97,7 +69,7 @@ bool memif_regions_are_current(const struct memif_regions *r)
 {
 	uint64_t cookie;
 
-	return r->n && memif_regions_cookie(r->channel, &cookie) && cookie == r->cookie;
+	return r->n && memif_control_cookie(r->channel, &cookie) && cookie == r->cookie;
 }
 
 void memif_regions_close(struct memif_regions *r)

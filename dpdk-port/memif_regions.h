@@ -35,16 +35,15 @@ struct memif_regions {
  */
 #define MEMIF_REGIONS_BYTES_MAX ((UINT64_C(2) << 30) + (1 << 20))
 
+/** What is said of larger ones. */
+#define MEMIF_REGIONS_TOO_LARGE "its memory is larger than any that DPDK makes, 2 GiB and 1 MiB"
+
 /** What memif_regions_populate() fills at most. */
 #define MEMIF_REGIONS_POPULATED_MAX ((size_t)64 << 20)
 
 /**
  * Map the regions of port @p id's connection. In the EAL's interrupt thread (eal_try_in_turn()).
- *
- * A file that gets shorter, or whose pages cannot come back, is a fault (SIGBUS) when it is read.
- * So they are sealed against that here, if the peer has not done so: DPDK's clients, libmemif and
- * VPP do. What cannot be sealed is refused: a file of a file system, a memfd that was made without
- * MFD_ALLOW_SEALING, and one of huge pages, of which a hole may find none left.
+ * They are sealed, if the peer has not done so (memif_seal.h).
  *
  * @return 0, -ENOENT: nothing is known of them; -ENOTCONN: the connection is over; -EPROTO: the
  * peer has sent none, too many or an empty one; -EPERM: one cannot be sealed; -EFBIG: they are too

@@ -10,8 +10,6 @@
 #include <unistd.h>
 
 #define MEMIF_RING_COOKIE 0x3E31F20u
-/** The driver takes no larger ones. */
-#define MEMIF_RING_LOG2_MAX 14
 
 _Static_assert(offsetof(struct memif_ring, desc) == 128, "two cache lines, then descriptors");
 _Static_assert(sizeof(struct memif_desc) == 16, "four in a cache line");

@@ -12,6 +12,8 @@
 
 #include <stdatomic.h>
 
+/** Descriptors of the largest ring that the driver takes. */
+#define MEMIF_RING_LOG2_MAX 14
 /** Of a ring: its receiver wants no interrupts. */
 #define MEMIF_RING_MASK_INT 1u
 /** Of a descriptor: the frame goes on in the next. */

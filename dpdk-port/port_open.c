@@ -6,6 +6,7 @@
 #include "dpdk-port/external.h"
 #include "dpdk-port/intr_gate.h"
 #include "dpdk-port/memif.h"
+#include "dpdk-port/memif_guard.h"
 #include "dpdk-port/packet.h"
 #include "dpdk-port/pci.h"
 #include "dpdk-port/pool.h"
@@ -530,13 +531,15 @@ static void port_stop_device(void *port)
 	const struct port *p = port;
 
 	rte_eth_dev_stop(p->id);
+	if (port_is_memif(p))
+		memif_guard_sweep();
 }
 
 static void port_stop_and_close(void *port)
 {
 	const struct port *p = port;
 
-	rte_eth_dev_stop(p->id);
+	port_stop_device(port);
 	if (port_can_be_closed(p))
 		rte_eth_dev_close(p->id);
 }

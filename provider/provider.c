@@ -9,6 +9,7 @@
 #include "base/fd_room.h"
 #include "base/guarded.h"
 #include "dpdk-port/eal.h"
+#include "dpdk-port/memif_guard.h"
 #include "host/config_kernel.h"
 #include "host/guid.h"
 #include "provider/cm/ucma.h"
@@ -326,6 +327,8 @@ static const struct provider provider_table = {
 	.before_end = stack_before_end,
 	.end_by = stack_end_by,
 	.descriptor_wanted = eal_log_descriptor_wanted,
+	.memif_received = memif_guard_received,
+	.memif_sent = memif_guard_sent,
 	.resume = guarded_resume,
 	.cm_open = provider_cm_open,
 	.cm_write = provider_cm_write,

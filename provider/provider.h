@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 /** Both libraries must have the same version of the table. */
-#define PROVIDER_VERSION 11
+#define PROVIDER_VERSION 12
 
 #define PROVIDER_MAX_ADDRESSES 16
 
@@ -76,6 +76,10 @@ struct provider {
 
 	/** eal_log_descriptor_wanted(). */
 	void (*descriptor_wanted)(void);
+
+	/** memif_guard_received() and memif_guard_sent(). */
+	ssize_t (*memif_received)(int fd, const struct msghdr *m, ssize_t n);
+	void (*memif_sent)(int fd, const struct msghdr *m);
 
 	/** guarded_resume(): where to go on after a fault at @p pc, or 0: it is not the provider's.
 	 */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls of DPDK's, in front of libc: dpdk-port/memif_send.h and fd_wait.h have the reasons. */
+/* Calls of DPDK's, in front of libc: dpdk-port/memif_send.h, memif_control.h and fd_wait.h have the
+ * reasons. */
 #include "dpdk-port/eal.h"
 #include "dpdk-port/fd_wait.h"
 #include "dpdk-port/memif_file.h"
+#include "dpdk-port/memif_guard.h"
 #include "dpdk-port/memif_send.h"
 
 #include <dlfcn.h>
@@ -34,15 +36,20 @@ int memfd_create_for_driver(const char *name, unsigned flags) __asm__("memfd_cre
 
 DRIVER_EXPORT ssize_t sendmsg_for_driver(int fd, const struct msghdr *m, int flags)
 {
+	memif_guard_sent(fd, m);
 	flags = memif_send_flags(fd, flags);
 	return memif_send_told(fd, m, DRIVER_REAL(sendmsg)(fd, m, flags));
 }
 
 DRIVER_EXPORT ssize_t recvmsg_for_driver(int fd, struct msghdr *m, int flags)
 {
-	if (fd_wait_takes_one(m))
-		fd_wait_for_one(fd, eal_log_descriptor_wanted);
-	return DRIVER_REAL(recvmsg)(fd, m, flags);
+	ssize_t n;
+
+	if (!fd_wait_takes_one(m))
+		return DRIVER_REAL(recvmsg)(fd, m, flags);
+	fd_wait_for_one(fd, eal_log_descriptor_wanted);
+	n = DRIVER_REAL(recvmsg)(fd, m, flags);
+	return memif_send_is_message(m) ? memif_guard_received(fd, m, n) : n;
 }
 
 DRIVER_EXPORT int accept_for_driver(int fd, struct sockaddr *addr, socklen_t *len)

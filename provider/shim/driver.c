@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls of DPDK's, in front of libc: dpdk-port/memif_send.h and fd_wait.h have the reasons. */
+/* Calls of DPDK's, in front of libc: dpdk-port/memif_send.h, memif_control.h and fd_wait.h have the
+ * reasons. */
 #include "dpdk-port/fd_wait.h"
 #include "dpdk-port/memif_file.h"
 #include "dpdk-port/memif_send.h"
@@ -21,6 +22,21 @@ static void driver_tell_waiting(void)
 		p->descriptor_wanted();
 }
 
+static ssize_t driver_received(int fd, const struct msghdr *m, ssize_t n)
+{
+	const struct provider *p = shim_running();
+
+	return p && memif_send_is_message(m) ? p->memif_received(fd, m, n) : n;
+}
+
+static void driver_sends(int fd, const struct msghdr *m)
+{
+	const struct provider *p = shim_running();
+
+	if (p)
+		p->memif_sent(fd, m);
+}
+
 SHIM_EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	static shim_slot real;
@@ -29,6 +45,7 @@ SHIM_EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 
 	if (!memif_send_is_message(m) || !shim_is_below(__builtin_return_address(0)))
 		return fn(fd, m, flags);
+	driver_sends(fd, m);
 	n = fn(fd, m, memif_send_flags(fd, flags));
 	return memif_send_told(fd, m, n);
 }
@@ -36,10 +53,12 @@ SHIM_EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 SHIM_EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	static shim_slot real;
+	recvmsg_fn *fn = (recvmsg_fn *)shim_real_libc(&real, "recvmsg");
 
-	if (fd_wait_takes_one(m) && shim_is_below(__builtin_return_address(0)))
-		fd_wait_for_one(fd, driver_tell_waiting);
-	return ((recvmsg_fn *)shim_real_libc(&real, "recvmsg"))(fd, m, flags);
+	if (!fd_wait_takes_one(m) || !shim_is_below(__builtin_return_address(0)))
+		return fn(fd, m, flags);
+	fd_wait_for_one(fd, driver_tell_waiting);
+	return driver_received(fd, m, fn(fd, m, flags));
 }
 
 SHIM_EXPORT int accept(int fd, __SOCKADDR_ARG addr, socklen_t *len)

@@ -3,6 +3,7 @@
 
 #include "dpdk-port/memif_ring.h"
 
+#include <errno.h>
 #include <rte_common.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,73 +17,58 @@
 
 #include <cmocka.h>
 
-enum { ACK = 1, HELLO, INIT, ADD_REGION, ADD_RING, CONNECT, CONNECTED, DISCONNECT };
-
 #define COOKIE  0x3E31F20u
 #define VERSION 0x0200
 
-struct message {
-	uint16_t type;
-	union {
-		struct {
-			uint16_t version;
-			uint32_t id;
-			uint8_t mode, secret[24], name[32];
-		} __attribute__((packed)) init;
-		struct {
-			uint16_t index;
-			uint64_t size;
-		} __attribute__((packed)) region;
-		struct {
-			uint16_t to_server, index, region;
-			uint32_t offset;
-			uint8_t log2_size;
-			uint16_t header;
-		} __attribute__((packed)) ring;
-		uint8_t rest[126];
-	};
-} __attribute__((packed));
-
-_Static_assert(sizeof(struct message) == 128, "as the protocol has them");
-
-static void memif_peer_say(int channel, const struct message *say, int fd)
+bool memif_peer_say(int channel, const struct memif_peer_message *say, size_t octets,
+	const int *fds, unsigned n)
 {
-	char control[CMSG_SPACE(sizeof fd)] = {0};
-	struct iovec iov = {(void *)(uintptr_t)say, sizeof *say};
+	char control[CMSG_SPACE(MEMIF_PEER_DESCRIPTORS * sizeof *fds)] = {0};
+	struct iovec iov = {(void *)(uintptr_t)say, octets};
 	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
 
-	if (fd >= 0) {
+	if (n) {
 		struct cmsghdr *c;
 
 		m.msg_control = control;
-		m.msg_controllen = sizeof control;
+		m.msg_controllen = CMSG_SPACE(n * sizeof *fds);
 		c = CMSG_FIRSTHDR(&m);
-		*c = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd),
+		*c = (struct cmsghdr){.cmsg_len = CMSG_LEN(n * sizeof *fds),
 			.cmsg_level = SOL_SOCKET,
 			.cmsg_type = SCM_RIGHTS};
-		memcpy(CMSG_DATA(c), &fd, sizeof fd);
+		memcpy(CMSG_DATA(c), fds, n * sizeof *fds);
 	}
-	assert_int_equal(sendmsg(channel, &m, MSG_NOSIGNAL), sizeof *say);
+	if (sendmsg(channel, &m, MSG_NOSIGNAL) == (ssize_t)octets)
+		return true;
+	assert_true(errno == EPIPE || errno == ECONNRESET);
+	return false;
 }
 
-/** @return the type of the next message; 0: the connection is over. */
-static uint16_t memif_peer_hear(int channel)
+uint16_t memif_peer_hear(int channel, struct memif_peer_message *m)
 {
-	struct message m = {0};
+	ssize_t n;
 
-	return recv(channel, &m, sizeof m, 0) == sizeof m ? m.type : 0;
+	memset(m, 0, sizeof *m);
+	/* The other end has not read all. What it has sent before comes then. */
+	do
+		n = recv(channel, m, sizeof *m, 0);
+	while (n < 0 && errno == ECONNRESET);
+	return n == sizeof *m ? m->type : 0;
 }
 
-static void memif_peer_ask(int channel, const struct message *say, int fd)
+static void memif_peer_ask(int channel, const struct memif_peer_message *say, int fd)
 {
-	memif_peer_say(channel, say, fd);
-	assert_int_equal(memif_peer_hear(channel), ACK);
+	struct memif_peer_message answer;
+
+	assert_true(memif_peer_say(channel, say, sizeof *say, &fd, 1));
+	assert_int_equal(memif_peer_hear(channel, &answer), MEMIF_PEER_ACK);
 }
 
 /** @return -1: there is another client still. */
 static int memif_peer_try(const char *socket_name)
 {
-	struct message init = {.type = INIT, .init = {.version = VERSION}};
+	struct memif_peer_message answer,
+		init = {.type = MEMIF_PEER_INIT, .init = {.version = VERSION}};
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	int channel = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	socklen_t len =
@@ -90,9 +76,9 @@ static int memif_peer_try(const char *socket_name)
 
 	strcpy(sun.sun_path + 1, socket_name);
 	assert_int_equal(connect(channel, (struct sockaddr *)&sun, len), 0);
-	assert_int_equal(memif_peer_hear(channel), HELLO);
-	memif_peer_say(channel, &init, -1);
-	if (memif_peer_hear(channel) == ACK)
+	assert_int_equal(memif_peer_hear(channel, &answer), MEMIF_PEER_HELLO);
+	assert_true(memif_peer_say(channel, &init, sizeof init, NULL, 0));
+	if (memif_peer_hear(channel, &answer) == MEMIF_PEER_ACK)
 		return channel;
 	close(channel);
 	return -1;
@@ -110,14 +96,15 @@ int memif_peer_open(const char *socket_name)
 void memif_peer_add_region(int channel, uint16_t index, int fd, uint64_t size)
 {
 	memif_peer_ask(channel,
-		&(struct message){.type = ADD_REGION, .region = {.index = index, .size = size}},
+		&(struct memif_peer_message){
+			.type = MEMIF_PEER_ADD_REGION, .region = {.index = index, .size = size}},
 		fd);
 }
 
 void memif_peer_add_ring(int channel, bool to_server, uint32_t offset, int interrupt)
 {
 	memif_peer_ask(channel,
-		&(struct message){.type = ADD_RING,
+		&(struct memif_peer_message){.type = MEMIF_PEER_ADD_RING,
 			.ring = {.to_server = to_server,
 				.offset = offset,
 				.log2_size = MEMIF_PEER_LOG2}},
@@ -126,8 +113,10 @@ void memif_peer_add_ring(int channel, bool to_server, uint32_t offset, int inter
 
 bool memif_peer_connect(int channel)
 {
-	memif_peer_say(channel, &(struct message){.type = CONNECT}, -1);
-	return memif_peer_hear(channel) == CONNECTED;
+	struct memif_peer_message connect = {.type = MEMIF_PEER_CONNECT};
+
+	assert_true(memif_peer_say(channel, &connect, sizeof connect, NULL, 0));
+	return memif_peer_hear(channel, &connect) == MEMIF_PEER_CONNECTED;
 }
 
 void memif_peer_lay_out(int fd, uint64_t size)

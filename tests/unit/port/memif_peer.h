@@ -8,7 +8,59 @@
 #define UNIT_PORT_MEMIF_PEER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+enum {
+	MEMIF_PEER_ACK = 1,
+	MEMIF_PEER_HELLO,
+	MEMIF_PEER_INIT,
+	MEMIF_PEER_ADD_REGION,
+	MEMIF_PEER_ADD_RING,
+	MEMIF_PEER_CONNECT,
+	MEMIF_PEER_CONNECTED,
+	MEMIF_PEER_DISCONNECT
+};
+
+struct memif_peer_message {
+	uint16_t type;
+	union {
+		uint8_t name[32]; /**< of HELLO, CONNECT and CONNECTED */
+		struct {
+			uint16_t version;
+			uint32_t id;
+			uint8_t mode, secret[24], name[32];
+		} __attribute__((packed)) init;
+		struct {
+			uint16_t index;
+			uint64_t size;
+		} __attribute__((packed)) region;
+		struct {
+			uint16_t to_server, index, region;
+			uint32_t offset;
+			uint8_t log2_size;
+			uint16_t header;
+		} __attribute__((packed)) ring;
+		struct {
+			uint32_t code;
+			char reason[96];
+		} __attribute__((packed)) disconnect;
+		uint8_t rest[126];
+	};
+} __attribute__((packed));
+
+_Static_assert(sizeof(struct memif_peer_message) == 128, "as the protocol has them");
+
+/** Descriptors with one message, at most. */
+#define MEMIF_PEER_DESCRIPTORS 16
+
+/** Send the first @p octets of a message, with @p n descriptors. Nothing is awaited. @return false:
+ * the other end has closed the channel. */
+bool memif_peer_say(int channel, const struct memif_peer_message *say, size_t octets,
+	const int *fds, unsigned n);
+
+/** @return the type of the next message, which is in @p m; 0: the connection is over. */
+uint16_t memif_peer_hear(int channel, struct memif_peer_message *m);
 
 /** Descriptors of a ring. */
 #define MEMIF_PEER_LOG2  4

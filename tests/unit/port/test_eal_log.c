@@ -209,6 +209,19 @@ static void only_the_sink_in_force_is_released(void **state)
 	close_stream(f);
 }
 
+/** A peer may come again and again. */
+static void of_many_that_are_refused_few_are_warned_of(void **state)
+{
+	eal_log_to(&sink);
+	said[0] = '\0';
+	for (unsigned i = 1; i <= 4; i++)
+		eal_log_memif_refused("memif at x");
+	assert_said("1 memif at x|1 memif at x|3 memif at x|1 memif at x|");
+	eal_log_to(NULL);
+	eal_log_memif_refused("memif at x");
+	assert_said("");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +233,7 @@ int main(void)
 		cmocka_unit_test(watching_again_forgets_the_last_reason),
 		cmocka_unit_test(quiet_swallows_lines_but_not_the_reason),
 		cmocka_unit_test(only_the_sink_in_force_is_released),
+		cmocka_unit_test(of_many_that_are_refused_few_are_warned_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
