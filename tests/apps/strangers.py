@@ -4,18 +4,19 @@
 
 usage: strangers.py SOCKET COUNT [ID]
 
-Then one that waits for the server's greeting, which comes when it has dealt with all before. Then a
-client of the memif with that ID, or 0, that sends on and on and reads none of the answers, and once
-more one that waits.
+Then one that waits for the server's greeting, which comes when it has dealt with all before. Then
+clients of the memif with that ID, or 0: one that sends on and on and reads none of the answers, and
+some that say what is not so, and are refused. After each, one that waits.
 """
 import os
 import socket
 import struct
 import sys
 
-ACK, INIT, ADD_RING = 1, 3, 5
+ACK, INIT, ADD_REGION, ADD_RING, CONNECT, DISCONNECT = 1, 3, 4, 5, 6, 8
 # More than sockets have room for the answers to, both ways.
 REQUESTS = 10000
+SIZE = 65536
 # A busy machine may stand still for a while.
 PATIENCE_S = 60
 
@@ -39,23 +40,78 @@ def greeted(path):
     return None
 
 
+def client(path, number):
+    s = stranger(path)
+    s.recv(256)
+    s.send(message(INIT, struct.pack("<HIB", 0x0200, number, 0)))
+    if s.recv(256)[0] != ACK:
+        sys.exit("the server does not take a client")
+    s.settimeout(PATIENCE_S)
+    return s
+
+
+def region(size):
+    return message(ADD_REGION, struct.pack("<HQ", 0, size))
+
+
+def ring(offset):
+    return message(ADD_RING, struct.pack("<HHHIBH", 1, 0, 0, offset, 4, 0))
+
+
 def send_and_read_nothing(path, number):
-    with stranger(path) as s:
-        s.recv(256)
-        s.send(message(INIT, struct.pack("<HIB", 0x0200, number, 0)))
-        if s.recv(256)[0] != ACK:
-            return "the server does not take a client"
-        s.settimeout(PATIENCE_S)
+    with client(path, number) as s:
         interrupt = os.eventfd(0)
-        ring = message(ADD_RING, struct.pack("<HHHIBH", 1, 0, 0, 0, 4, 0))
         try:
             for _ in range(REQUESTS):
-                socket.send_fds(s, [ring], [interrupt])
+                socket.send_fds(s, [ring(0)], [interrupt])
         except (BrokenPipeError, ConnectionResetError):
             return greeted(path)
         except TimeoutError:
             return "the server waits for a client that reads nothing"
     return f"the server took {REQUESTS} requests of a client that reads nothing"
+
+
+def lies():
+    """Messages with descriptors. Each list would end the server, or fill it with descriptors."""
+    interrupt = os.eventfd(0)
+    full, empty = (os.memfd_create("memif", os.MFD_ALLOW_SEALING) for _ in range(2))
+    os.ftruncate(full, SIZE)
+    return {
+        "an empty file": [(region(SIZE), [empty]), (ring(0), [interrupt])],
+        "a ring elsewhere": [(region(SIZE), [full]), (ring(1 << 31), [interrupt])],
+        "many rings": [(region(SIZE), [full])] + [(ring(0), [interrupt])] * 200,
+        "more descriptors": [(region(SIZE), [full]), (ring(0), [interrupt] * 2)],
+    }
+
+
+def is_refused(s, messages):
+    """Does the server end it with a reason?"""
+    try:
+        for text, descriptors in messages:
+            socket.send_fds(s, [text], descriptors)
+        s.send(message(CONNECT, b""))
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    last = None
+    while True:
+        try:
+            heard = s.recv(256)
+        except ConnectionResetError:  # it has not read all of it; what it has sent comes then
+            continue
+        if not heard:
+            return last == DISCONNECT
+        last = heard[0]
+
+
+def lie(path, number):
+    for name, messages in lies().items():
+        with client(path, number) as s:
+            if not is_refused(s, messages):
+                return f"the server does not refuse {name}"
+        wrong = greeted(path)
+        if wrong:
+            return f"{wrong}, after {name}"
+    return None
 
 
 def main(path, count, number="0"):
@@ -64,10 +120,7 @@ def main(path, count, number="0"):
             stranger(path).close()
         except (ConnectionRefusedError, ConnectionResetError):
             return f"the server is gone after {n} strangers"
-    wrong = greeted(path)
-    if wrong:
-        return wrong
-    return send_and_read_nothing(path, int(number))
+    return greeted(path) or send_and_read_nothing(path, int(number)) or lie(path, int(number))
 
 
 sys.exit(main(*sys.argv[1:]))
