@@ -42,7 +42,11 @@ struct check_side {
 	uint32_t messages[DDP_QUEUES]; /**< that have ended */
 	bool queue_known[DDP_QUEUES];  /**< false after a hole, until the next segment */
 	struct check_message untagged[DDP_QUEUES], tagged;
-	struct reads reads;    /**< that it has requested */
+	/* After a segment that was wrong: what the next is like if nothing else is. */
+	struct ddp due;
+	bool queue_wrong[DDP_QUEUES];
+	struct check_message untagged_due[DDP_QUEUES], tagged_due; /**< open: there is one */
+	struct reads reads;                                        /**< that it has requested */
 	bool requests_counted; /**< the MSN of its last request is known, so that a later one tells
 				* how many were not seen */
 	bool requests_missing; /**< some may not be, since then */
@@ -101,6 +105,7 @@ struct check_fpdu {
 	struct check_side *me, *peer;
 	const struct stream_fpdu *f;
 	uint8_t opcode;
+	bool misplaced;              /**< STag or TO was found wrong by that of its message */
 	uint32_t unseen_requests;    /**< that were sent before it, by its MSN, and not seen */
 	const uint8_t *bytes;        /**< its first octets, as on the wire */
 	size_t len;                  /**< of them, at most CHECK_BYTES */

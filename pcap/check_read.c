@@ -249,6 +249,8 @@ static struct reads_request *check_read_mismatch(struct check_fpdu *x, struct re
 	const struct ddp_segment *s = &x->f->segment;
 	struct reads_request *other = reads_match(&x->peer->reads, s->stag, s->to);
 
+	if (x->misplaced)
+		return q; /* and told */
 	if (other && other != q) {
 		check_fail(x, REQ_RDMAP_5_5_10,
 			"it answers the Read of frame %llu; that of frame "
@@ -265,6 +267,13 @@ static struct reads_request *check_read_mismatch(struct check_fpdu *x, struct re
 			"TO 0x%llx; the Read of frame %llu goes on at 0x%llx",
 			(unsigned long long)s->to, (unsigned long long)q->frame,
 			(unsigned long long)(q->sink_to + q->placed));
+	/* The rest of its message may be right. */
+	x->me->tagged_due = (struct check_message){
+		.open = !s->last,
+		.ulp = s->ulp,
+		.ulp32 = q->sink_stag,
+		.next = q->sink_to + q->placed + s->len,
+	};
 	return q;
 }
 

@@ -286,6 +286,66 @@ static void test_length(void **state)
 	}
 }
 
+/* One number is wrong, and all behind it is as it would be without: that is one finding. */
+static void test_wrong_once(void **state)
+{
+	static const struct {
+		const char *fpdus[5], *finding;
+	} faults[] = {
+		{{">" SEND("00000009") "aa", ">" SEND("00000003") "bb", ">" SEND("00000004") "cc"},
+			"MSN 9 on queue 0; 2 is due"},
+		/* It goes on from there. */
+		{{">" SEND("00000009") "aa", ">" SEND("0000000a") "bb", ">" SEND("0000000b") "cc"},
+			"MSN 9 on queue 0; 2 is due"},
+		{{"> 0143 00000000 00000000 00000009 00000000 aaaa",
+			 "> 4143 00000000 00000000 00000002 00000002 aaaa",
+			 ">" SEND("00000003") "bb"},
+			"MSN 9 on queue 0; 2 is due"},
+		{{"> 0143 00000000 00000000 00000002 00000000 aaaa",
+			 "> 0143 00000000 00000000 00000002 00000008 aaaa",
+			 "> 4143 00000000 00000000 00000002 00000004 aaaa",
+			 ">" SEND("00000003") "bb"},
+			"MO 8 on queue 0; 2 is due"},
+		{{"> 0144 00000005 00000000 00000002 00000000 aaaa",
+			 "> 0144 00000006 00000000 00000002 00000002 aaaa",
+			 "> 4144 00000005 00000000 00000002 00000004 aaaa"},
+			"in the same message"},
+		{{"> 8140 00000011 0000000000000100 aaaa", "> 8140 00000012 0000000000000102 aaaa",
+			 "> c140 00000011 0000000000000104 aaaa"},
+			"STag 0x12, in the same message"},
+		{{"> 8140 00000011 0000000000000100 aaaa", "> 8140 00000011 0000000000000108 aaaa",
+			 "> c140 00000011 0000000000000104 aaaa"},
+			"TO 0x108; 0x102 is due"},
+		{{"< " READ("00000001") "00000011 0000000000000100 00000006 00000022 "
+					"0000000000000000",
+			 "> 8142 00000012 0000000000000100 aaaa",
+			 "> 8142 00000011 0000000000000102 aaaa",
+			 "> c142 00000011 0000000000000104 aaaa"},
+			"STag 0x12; the Read of frame 8"},
+		{{"< " READ("00000001") "00000011 0000000000000100 00000006 00000022 "
+					"0000000000000000",
+			 "> 8142 00000011 0000000000000100 aaaa",
+			 "> 8142 00000011 0000000000000108 aaaa",
+			 "> c142 00000011 0000000000000104 aaaa"},
+			"TO 0x108; 0x102 is due"},
+	};
+
+	for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) {
+		struct cap_maker m;
+		char *text;
+
+		cap_maker_init(&m);
+		running(&m);
+		for (unsigned k = 0; faults[i].fpdus[k]; k++)
+			fpdu(&m, faults[i].fpdus[k][0] == '<', faults[i].fpdus[k] + 1);
+		text = told(&m);
+		assert_int_equal(count(text, "violation:"), 1);
+		assert_int_equal(count(text, faults[i].finding), 1);
+		free(text);
+		cap_maker_free(&m);
+	}
+}
+
 static void test_meaning(void **state)
 {
 	struct cap_maker m;
@@ -451,6 +511,7 @@ int main(void)
 		cmocka_unit_test(test_joined_in_payload),
 		cmocka_unit_test(test_length),
 		cmocka_unit_test(test_meaning),
+		cmocka_unit_test(test_wrong_once),
 		cmocka_unit_test(test_repeated),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_damaged_alone),
