@@ -103,7 +103,7 @@ static void arp_handle(struct ip_stack *s, const uint8_t *p, uint64_t now)
 		n = target && op == ARP_OP_REQUEST ? neighbour_get(s, &spa, now)
 						   : neighbour_find(s, &spa);
 		if (n)
-			neighbour_learn(s, n,
+			(void)neighbour_learn(s, n,
 				&(struct neighbour_news){
 					.mac = p + ARP_SHA,
 					.override = true,

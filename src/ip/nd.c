@@ -229,7 +229,7 @@ static void nd_ns_input(
 	}
 	if (!probe && o.source && route_is_on_link(s, &rx->src)) {
 		n = neighbour_get(s, &rx->src, now);
-		neighbour_learn(
+		(void)neighbour_learn(
 			s, n, &(struct neighbour_news){.mac = o.source, .override = true}, now);
 	}
 	/* RFC 4861 section 7.2.4; RFC 4429 section 3.3: no override while tentative. */
@@ -274,20 +274,22 @@ static void nd_na_input(
 	n = neighbour_find(s, &target);
 	if (!n)
 		return;
-	/* RFC 4861 section 7.2.5: it does not forward any more. */
+	/* RFC 4861 section 7.2.5: what is not believed of the address is not of the flag. */
+	if (!neighbour_learn(s, n,
+		    &(struct neighbour_news){
+			    .mac = o.target,
+			    .src = rx->src_mac,
+			    .solicited = flags & ND_FLAG_SOLICITED,
+			    .override = flags & ND_FLAG_OVERRIDE,
+		    },
+		    now))
+		return;
+	/* It does not forward any more. */
 	if (n->router && !(flags & ND_FLAG_ROUTER))
 		route_advertise(s, &(struct route){.has_gateway = true,
 					   .gateway = target,
 					   .origin = ROUTE_ADVERTISED});
 	n->router = flags & ND_FLAG_ROUTER;
-	neighbour_learn(s, n,
-		&(struct neighbour_news){
-			.mac = o.target,
-			.src = rx->src_mac,
-			.solicited = flags & ND_FLAG_SOLICITED,
-			.override = flags & ND_FLAG_OVERRIDE,
-		},
-		now);
 }
 
 static uint64_t nd_lifetime_end(uint64_t now, uint32_t seconds)
@@ -348,7 +350,7 @@ static void nd_ra_input(
 	if (o.source) {
 		n = neighbour_get(s, &rx->src, now);
 		n->router = true;
-		neighbour_learn(
+		(void)neighbour_learn(
 			s, n, &(struct neighbour_news){.mac = o.source, .override = true}, now);
 	}
 	if (o.mtu)

@@ -504,19 +504,20 @@ static void neighbour_learn_other(
 		neighbour_become_stale(n, now);
 }
 
-void neighbour_learn(
+bool neighbour_learn(
 	struct ip_stack *s, struct ip_neighbour *n, const struct neighbour_news *news, uint64_t now)
 {
 	const uint8_t *mac = news->mac ? news->mac : news->src ? news->src : n->eth;
 
 	if (!neighbour_is_known(n)) {
 		neighbour_learn_first(n, news, now);
-		return;
+	} else {
+		if (news->solicited)
+			neighbour_answered(n, mac, now);
+		if (news->mac && !eth_addr_equal(n->eth, news->mac))
+			neighbour_learn_other(n, news, now);
 	}
-	if (news->solicited)
-		neighbour_answered(n, mac, now);
-	if (news->mac && !eth_addr_equal(n->eth, news->mac))
-		neighbour_learn_other(n, news, now);
+	return neighbour_is_known(n) && (!news->mac || eth_addr_equal(n->eth, news->mac));
 }
 
 int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf *m, uint64_t now)

@@ -102,8 +102,12 @@ struct neighbour_news {
 	bool override;      /**< a different address replaces the known one */
 };
 
-/** Process news about an entry, and send the packets that waited for it. */
-void neighbour_learn(struct ip_stack *s, struct ip_neighbour *n, const struct neighbour_news *news,
+/**
+ * Process news about an entry, and send the packets that waited for it.
+ * @return true: they are believed. The address is known, and no other one than theirs if they have
+ * one.
+ */
+bool neighbour_learn(struct ip_stack *s, struct ip_neighbour *n, const struct neighbour_news *news,
 	uint64_t now);
 
 /**

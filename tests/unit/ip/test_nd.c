@@ -24,6 +24,7 @@
 #define NS      "87 00 00 00 00 00 00 00 "
 #define SLLA    "01 01 02 00 00 00 00 02 "
 #define TLLA    "02 01 02 00 00 00 00 02 "
+#define RIVAL   "02 01 02 00 00 00 00 66 " /* TLLA of another station */
 
 static void input_fixed(struct host *h, const char *hex, unsigned piece)
 {
@@ -293,6 +294,50 @@ static void router_that_becomes_a_host_is_no_gateway(void **state)
 	host_free(h);
 }
 
+/* RFC 4861 section 7.2.5: an advertisement that does not change the entry. */
+static void rival_does_not_speak_for_the_router(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
+	struct ip_path p = {.tos = 0};
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	/* Without the override flag, of another address. */
+	input_fixed(h, ETH_ALL HEAD LL2 ALL "88 00 00 00 00 00 00 00" LL2 RIVAL, 0);
+	assert_true(find(h, "fe80::2")->router);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	/* With it, while packets go to the known address. */
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL "88 00 00 00 20 00 00 00" LL2 RIVAL, 0);
+	assert_true(find(h, "fe80::2")->router);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	/* The router's own word counts, also without an address. */
+	input_fixed(h, ETH HEAD LL2 LL_US "88 00 00 00 40 00 00 00" LL2, 0);
+	assert_false(find(h, "fe80::2")->router);
+	assert_false(hop(h, "2001:db8:9::1", "fe80::2"));
+	host_free(h);
+}
+
+/* RFC 4861 section 7.2.5: what does not tell the address that is asked for is dropped. */
+static void router_without_an_address_stays_unknown(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
+	struct ip_path p = {.tos = 0};
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA, 0);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	assert_int_equal(find(h, "fe80::2")->state, NEIGHBOUR_INCOMPLETE);
+	input_fixed(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2, 0);
+	assert_int_equal(find(h, "fe80::2")->state, NEIGHBOUR_INCOMPLETE);
+	assert_false(find(h, "fe80::2")->router);
+	input_fixed(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2 TLLA, 0);
+	assert_true(find(h, "fe80::2")->router);
+	host_free(h);
+}
+
 static void bad_router_advertisements(void **state)
 {
 	struct host *h = host_new_v6();
@@ -481,6 +526,8 @@ int main(void)
 		cmocka_unit_test(router_advertisement_gives_routes_and_mtu),
 		cmocka_unit_test(advertised_mtu_is_that_of_known_paths),
 		cmocka_unit_test(router_that_becomes_a_host_is_no_gateway),
+		cmocka_unit_test(rival_does_not_speak_for_the_router),
+		cmocka_unit_test(router_without_an_address_stays_unknown),
 		cmocka_unit_test(bad_router_advertisements),
 		cmocka_unit_test(lifetime_may_be_endless),
 		cmocka_unit_test(options_of_the_wrong_form_are_passed_over),
