@@ -344,15 +344,17 @@ static void nd_ra_input(
 		s->stats.rx_bad_header++;
 		return;
 	}
-	timer_stop(s->cfg.wheel, &s->rs_timer);
 	def.expires = nd_lifetime_end(now, load_be16(p + ND_RA_LIFETIME));
+	/* RFC 4861 section 6.3.7: who is no default router does not end the search for one. */
+	if (def.expires)
+		timer_stop(s->cfg.wheel, &s->rs_timer);
 	route_advertise(s, &def);
-	if (o.source) {
-		n = neighbour_get(s, &rx->src, now);
+	n = o.source ? neighbour_get(s, &rx->src, now) : neighbour_find(s, &rx->src);
+	if (n)
 		n->router = true;
+	if (o.source)
 		(void)neighbour_learn(
 			s, n, &(struct neighbour_news){.mac = o.source, .override = true}, now);
-	}
 	if (o.mtu)
 		nd_take_mtu(s, o.mtu);
 	for (unsigned i = 0; i < o.prefixes; i++)

@@ -231,6 +231,15 @@ static void routers_are_solicited_three_times(void **state)
 	host_free(h);
 }
 
+static unsigned router_solicitations(struct host *h)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < h->n_tx; i++)
+		n += rte_pktmbuf_mtod(h->tx[i], uint8_t *)[54] == 0x85;
+	return n;
+}
+
 /* Life 1800 s, MTU 1400, on-link prefix 2001:db8:1::/64 for 600 s. */
 #define RA     "86 00 00 00 40 00 07 08 00 00 00 00 00 00 00 00 "
 #define RA_END "86 00 00 00 40 00 00 00 00 00 00 00 00 00 00 00 "
@@ -259,6 +268,40 @@ static void router_advertisement_gives_routes_and_mtu(void **state)
 	host_run(h, 601 * SECOND);
 	assert_true(hop(h, "2001:db8:1::7", "fe80::2")); /* no longer on-link */
 	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_END, 0);
+	assert_false(hop(h, "2001:db8:9::1", "fe80::2"));
+	host_free(h);
+}
+
+/* RFC 4861 section 6.3.7: only a router that wants to be the default one is found. */
+static void solicitation_ends_with_a_default_router(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr a = host_addr("fd00::1");
+
+	assert_int_equal(ip_addr_add(h->ip, &a, 64, h->now), 0);
+	host_run(h, SECOND + SECOND / 10);
+	assert_int_equal(router_solicitations(h), 1);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_END SLLA, 0);
+	host_run(h, 4 * SECOND);
+	assert_int_equal(router_solicitations(h), 2);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	host_run(h, 20 * SECOND);
+	assert_int_equal(router_solicitations(h), 2);
+	host_free(h);
+}
+
+/* RFC 4861 section 6.3.4: it makes no entry, but a known neighbour is a router from now on. */
+static void advertisement_without_an_address_tells_of_a_router(void **state)
+{
+	struct host *h = host_new_v6();
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA, 0);
+	assert_null(find(h, "fe80::2"));
+	input_fixed(h, ETH HEAD LL2 LL_US NS LL_US SLLA, 0);
+	assert_false(find(h, "fe80::2")->router);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA, 0);
+	assert_true(find(h, "fe80::2")->router);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL "88 00 00 00 20 00 00 00" LL2 TLLA, 0);
 	assert_false(hop(h, "2001:db8:9::1", "fe80::2"));
 	host_free(h);
 }
@@ -524,6 +567,8 @@ int main(void)
 		cmocka_unit_test(advertisements_make_no_entries),
 		cmocka_unit_test(routers_are_solicited_three_times),
 		cmocka_unit_test(router_advertisement_gives_routes_and_mtu),
+		cmocka_unit_test(solicitation_ends_with_a_default_router),
+		cmocka_unit_test(advertisement_without_an_address_tells_of_a_router),
 		cmocka_unit_test(advertised_mtu_is_that_of_known_paths),
 		cmocka_unit_test(router_that_becomes_a_host_is_no_gateway),
 		cmocka_unit_test(rival_does_not_speak_for_the_router),
