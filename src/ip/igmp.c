@@ -71,6 +71,7 @@ const struct membership_wire igmp_wire = {
 	.report_to = {{[10] = 0xff, 0xff, 224, 0, 0, 22}},
 	.older_report = {IGMP_V1_REPORT, IGMP_V2_REPORT},
 	.older_leave = {0, IGMP_V2_LEAVE},
+	.older_general = 2,
 	.older_len = IGMP_LEN,
 	.older_repeat = 10 * SECOND,
 	.leave_to = {{[10] = 0xff, 0xff, 224, 0, 0, 2}},

@@ -351,7 +351,7 @@ static void membership_note_querier(
 	if (q->version == ms->wire->newest) {
 		ms->robustness = q->robustness ? q->robustness : ROBUSTNESS;
 		ms->interval = q->interval ? q->interval : QUERY_INTERVAL;
-	} else {
+	} else if (q->version != ms->wire->older_general || ip_addr_is_any(&q->group)) {
 		ms->older_until[q->version - 1] =
 			now + ms->robustness * ms->interval + q->max_response;
 	}

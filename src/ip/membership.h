@@ -28,6 +28,9 @@ struct membership_wire {
 	struct ip_addr report_to;
 	/** Of version 1 + i: types of its messages, 0 for one that it does not have. */
 	uint8_t older_report[MEMBERSHIP_OLDER], older_leave[MEMBERSHIP_OLDER];
+	/** Version whose querier is there only by a general query (RFC 3376 section 7.2.1); or 0.
+	 */
+	uint8_t older_general;
 	uint8_t older_len;     /**< octets of such a message; the group is its end */
 	uint64_t older_repeat; /**< the most until a report of a join is repeated, ns */
 	struct ip_addr leave_to;

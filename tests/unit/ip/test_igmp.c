@@ -294,6 +294,22 @@ static void version_2_is_spoken_to_its_querier(void **state)
 	host_free(h);
 }
 
+/** RFC 3376 section 7.2.1: only a general query tells of a querier of version 2. */
+static void version_3_answers_version_2_about_a_group(void **state)
+{
+	struct host *h = start();
+
+	ip_group_join(h->ip, &group_a, h->now);
+	host_run(h, 5 * SECOND);
+	host_forget(h);
+	query(h, GROUP, "11 0a 00 00" GROUP);
+	host_run(h, SECOND);
+	expect(h, OUT("00 00 16", "28", "e0 00 00 16") "22 00 00 00 00 00 00 01 02 00 00 00" GROUP);
+	ip_group_leave(h->ip, &group_a, h->now);
+	expect(h, OUT("00 00 16", "28", "e0 00 00 16") "22 00 00 00 00 00 00 01 03 00 00 00" GROUP);
+	host_free(h);
+}
+
 /** One member's report is enough, and who did not report last need not tell that he leaves. */
 static void version_2_hears_the_others(void **state)
 {
@@ -494,6 +510,7 @@ int main(void)
 		cmocka_unit_test(unbelievable_queries_are_not_answered),
 		cmocka_unit_test(spoofed_leaves_are_for_routers),
 		cmocka_unit_test(version_2_is_spoken_to_its_querier),
+		cmocka_unit_test(version_3_answers_version_2_about_a_group),
 		cmocka_unit_test(version_2_hears_the_others),
 		cmocka_unit_test(version_1_has_no_leave),
 		cmocka_unit_test(reports_have_the_source_that_there_is),
