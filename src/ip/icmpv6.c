@@ -68,6 +68,9 @@ static bool icmpv6_error_kind(const uint8_t *p, struct ip_error *e)
 		return true;
 	case ICMPV6_TOO_BIG:
 		mtu = load_be32(p + ICMP_BODY);
+		/* RFC 8201 section 4: there is no such link. */
+		if (mtu < IPV6_MIN_MTU)
+			return false;
 		e->kind = IP_ERROR_MTU;
 		e->mtu = mtu > UINT16_MAX ? UINT16_MAX : (uint16_t)mtu;
 		return true;

@@ -8,8 +8,8 @@
 #define LIFETIME_NS (UINT64_C(600) * 1000000000) /* RFC 1191 section 6.3, RFC 8201 section 5.2 */
 
 /*
- * The default of RFC 9293 section 3.7.1. A lower MTU of an IPv4 path is ignored, because of the
- * attack in RFC 5927 section 7.1.
+ * The default of RFC 9293 section 3.7.1. A lower MTU of an IPv4 path counts as this one, because of
+ * the attack in RFC 5927 section 7.1. A lower one of IPv6 does not come here (RFC 8201 section 4).
  */
 #define MIN_MTU_V4 576
 

@@ -124,6 +124,8 @@ static void errors_reach_the_transport(void **state)
 		"02 00 00 00 00 01 00 00", QUOTE);
 	input_fixed(h, hex, 0);
 	assert_int_equal(h->error.mtu, 65535);
+	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FROM TO "02 00 00 00 00 00 05 00" QUOTE, 0);
+	assert_int_equal(h->error.mtu, 1280);
 	host_free(h);
 }
 
@@ -141,9 +143,11 @@ static void errors_that_make_no_sense_do_not(void **state)
 	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FROM TO "04 00 00 00 00 00 00 00" QUOTE, 0);
 	/* RFC 4443 section 2.4(a): of an unknown type, which we have no name for. */
 	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FROM TO "64 00 00 00 00 00 00 00" QUOTE, 0);
+	/* RFC 8201 section 4: less than a link of IPv6 can have. */
+	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FROM TO "02 00 00 00 00 00 04 ff" QUOTE, 0);
 	assert_int_equal(h->n_errors, 0);
 	host_expect_nothing(h);
-	assert_int_equal(ip_stack_stats(h->ip)->icmp_ignored, 7);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_ignored, 8);
 	assert_int_equal(ip_stack_stats(h->ip)->icmp_errors_rx, 1); /* UDP looks for its port */
 	host_free(h);
 }
