@@ -12,6 +12,15 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+/** The device's library is of the same build as this program. */
+#if defined(__aarch64__)
+#define REACH_MACHINE EM_AARCH64
+#elif defined(__x86_64__)
+#define REACH_MACHINE EM_X86_64
+#else
+#error "which processor does the device's library want?"
+#endif
+
 /* As execvp() finds it: the name itself, or the first in PATH. */
 static char *reach_find(const char *program)
 {
@@ -64,7 +73,7 @@ static const char *reach_look_at_elf(int fd, const char *path)
 		return "is a 32-bit program, and the device's library has 64 bits";
 	if (n != sizeof h || h.e_phentsize != sizeof(Elf64_Phdr))
 		return NULL;
-	if (h.e_machine != EM_X86_64)
+	if (h.e_machine != REACH_MACHINE)
 		return "is a program for another processor than the device's library";
 	if (!reach_has_interpreter(fd, &h) && !reach_is_linker(path))
 		return "is statically linked, and a preloaded library does not reach it";

@@ -92,6 +92,8 @@ void top_view_arrange(struct top_view *v, struct telemetry_sample *s)
 		}
 	if (!v->open)
 		top_view_choose(v, s, v->chosen);
+	else if (v->chosen >= s->n)
+		v->chosen = s->n ? s->n - 1 : 0; /* where the list is when this one is closed */
 }
 
 /* ---- keys -------------------------------------------------------------------------------- */
