@@ -61,8 +61,8 @@ static const uint8_t *cap_live_keep(
 	const uint8_t *there = c->bytes + c->at;
 
 	if (c->len - c->at < len) {
-		cap_bad(e, "the capture has more than the %zu MiB that there is room for",
-			c->len >> 20);
+		cap_bad(e, "the capture has more than the %zu KiB that there is room for",
+			c->len >> 10);
 		return NULL;
 	}
 	/* Not through the mapping: a full disk would be a signal. */
@@ -98,6 +98,7 @@ static enum cap_result cap_live_take(struct cap_file *c, const struct pcap_pkthd
 	const uint8_t *bytes, struct cap_frame *f, struct cap_error *e)
 {
 	uint8_t record[CAP_PCAP_RECORD];
+	size_t before = c->at;
 	const uint8_t *there;
 
 	*f = (struct cap_frame){
@@ -112,6 +113,8 @@ static enum cap_result cap_live_take(struct cap_file *c, const struct pcap_pkthd
 	if (!cap_live_keep(c, record, sizeof record, e))
 		return CAP_BAD;
 	there = cap_live_keep(c, bytes, h->caplen, e);
+	if (!there)
+		c->at = before; /* the file ends with a whole record */
 	f->bytes = there;
 	return there ? CAP_FRAME : CAP_BAD;
 }

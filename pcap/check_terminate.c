@@ -39,7 +39,8 @@ static struct check_quotable *check_quotable_next(struct check_side *me)
 		me->quotable = more;
 		me->cap_quotable = cap;
 	}
-	return &me->quotable[me->quoted++ % me->cap_quotable];
+	/* None, if there was no memory for the first. */
+	return me->cap_quotable == 0 ? NULL : &me->quotable[me->quoted++ % me->cap_quotable];
 }
 
 void check_forget_quotable(struct check_side *side)

@@ -3,6 +3,8 @@
 
 #include "rdmap/opcode.h"
 
+#include <inttypes.h>
+
 static const char *describe_yes(bool b)
 {
 	return b ? "1" : "0";
@@ -178,9 +180,11 @@ void describe_fpdu(struct line *l, const struct stream_fpdu *f)
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
+/** JSON's integers have no 64th bit in most readers, and not in the one that writes them here. */
 static void describe_set_int(json_t *o, const char *key, uint64_t v)
 {
-	json_object_set_new(o, key, json_integer((json_int_t)v));
+	json_object_set_new(
+		o, key, v <= INT64_MAX ? json_integer((json_int_t)v) : json_sprintf("%" PRIu64, v));
 }
 
 static void describe_set_bool(json_t *o, const char *key, bool v)

@@ -192,12 +192,14 @@ static void report_summary_json(
 	const struct report *r, const char *file, uint64_t connections, uint64_t frames)
 {
 	json_t *ids = json_object();
-	json_t *o = json_pack("{ss ss sI sI sI sI sI sI sI}", "event", "summary", "file", file,
-		"frames", (json_int_t)frames, "connections", (json_int_t)connections, "violations",
+	json_t *o = json_pack("{ss sI sI sI sI sI sI sI}", "event", "summary", "frames",
+		(json_int_t)frames, "connections", (json_int_t)connections, "violations",
 		(json_int_t)r->violations, "advice", (json_int_t)r->advice, "notes",
 		(json_int_t)r->notes, "ignored", (json_int_t)r->ignored, "evicted",
 		(json_int_t)r->evicted);
 
+	/* NULL for a name that is no UTF-8: then there is none. */
+	json_object_set_new(o, "file", json_string(file));
 	for (unsigned i = 0; i < REQUIREMENTS; i++)
 		if (r->count[i] != 0)
 			json_object_set_new(ids, requirement((enum requirement_id)i)->id,

@@ -9,6 +9,7 @@
 #include "pcap/stats.h"
 #include "tools/commands.h"
 #include "tools/help.h"
+#include "tools/output.h"
 #include "tools/pcap_options.h"
 
 #include <argp.h>
@@ -192,6 +193,19 @@ static int cmd_pcap_check(struct pcap_options *o, struct cmd_pcap_input *in)
 		in->status, k.report.violations != 0 ? EXIT_VIOLATIONS : EXIT_SUCCESS);
 }
 
+/** @return false, and it was said: @p output, which may be NULL, is one of the captures. */
+static bool cmd_pcap_output_is_free(const struct cmd_pcap_input *in, const char *output)
+{
+	struct stat s;
+
+	for (unsigned i = 0; output && i < in->n; i++)
+		if (stat(in->paths[i], &s) == 0 && output_is_input(output, &s)) {
+			cmd_pcap_complain(output, "that is the capture itself");
+			return false;
+		}
+	return true;
+}
+
 static int cmd_pcap_draw(const struct pcap_options *o, const struct timeseq *t)
 {
 	int rc = timeseq_write(t, o->plot);
@@ -208,6 +222,8 @@ static int cmd_pcap_stats(struct pcap_options *o, struct cmd_pcap_input *in)
 	struct follow w;
 	int status;
 
+	if (!cmd_pcap_output_is_free(in, o->html) || !cmd_pcap_output_is_free(in, o->plot))
+		return EXIT_UNREADABLE;
 	o->follow.max_connections = STATS_CONNECTIONS;
 	if (o->plot)
 		t.plot = STATS_PLOT_FIRST;

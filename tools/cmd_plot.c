@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "tools/commands.h"
 #include "tools/help.h"
+#include "tools/output.h"
 #include "tools/plot_report.h"
 #include "tools/telemetry_options.h"
 
@@ -96,20 +97,12 @@ static int cmd_plot_read(
 	return p->n ? 0 : cmd_plot_complain(o->file, "there is no such connection to draw");
 }
 
-/** True if @p output is the open @p in: it would be lost. */
-static bool cmd_plot_is_same(const char *output, FILE *in)
-{
-	struct stat a, b;
-
-	return stat(output, &a) == 0 && S_ISREG(a.st_mode) && fstat(fileno(in), &b) == 0 &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 static int cmd_plot_write(
 	const struct cmd_plot_options *o, const struct stat_record_reader *r, struct plot_record *p)
 {
 	char beside[PATH_MAX];
 	const char *output = o->output;
+	struct stat record;
 	bool failed;
 	FILE *out;
 
@@ -122,7 +115,7 @@ static int cmd_plot_write(
 		plot_report_write(stdout, p, o->file, r->begun);
 		return EXIT_SUCCESS; /* whether it arrives is looked at for all commands */
 	}
-	if (cmd_plot_is_same(output, r->in))
+	if (fstat(fileno(r->in), &record) == 0 && output_is_input(output, &record))
 		return cmd_plot_complain(output, "that is the record itself");
 	out = fopen(output, "we");
 	if (!out)

@@ -22,6 +22,21 @@ run_case good live ops-rev2.pcapng
 run_case terminate live terminate-untagged.pcapng
 run_case filter live terminate-tagged.pcapng --filter 'tcp port 7006'
 
+# The room for what is kept ends within a record: the file ends before it.
+full() {
+	# shellcheck disable=SC2016 # the inner shell expands it
+	unshare -mn bash -c '
+		mount -t tmpfs -o size=64k none /mnt && ip link set lo up || exit 1
+		"$1" pcap show -i lo -w /mnt/kept.pcap --duration 100 2>/mnt/said &
+		until grep -q "room for" /mnt/said || ! kill -0 $!; do
+			head -c 1000 /dev/zero >/dev/udp/127.0.0.1/9
+		done 2>/dev/null
+		kill -INT $!
+		wait $!
+		[[ $? == 2 ]] && "$1" pcap show /mnt/kept.pcap' - "$uiwarp"
+}
+run_case full full
+
 # One clear sentence, and what is there stays as it is.
 refused() { # SENTENCE OPTION...
 	local sentence=$1 status=0

@@ -212,9 +212,27 @@ static void test_json(void **state)
 	json_decref(o);
 	o = json_loads(second, 0, NULL);
 	assert_non_null(o);
+	assert_string_equal(json_string_value(json_object_get(o, "file")), "f");
 	assert_int_equal(json_integer_value(
 				 json_object_get(json_object_get(o, "requirements"), "DDP-4.1-9")),
 		1);
+	json_decref(o);
+	free(x.text);
+}
+
+/* A file's name is bytes: one that JSON cannot have is left out, and the rest is told. */
+static void test_json_name(void **state)
+{
+	struct fixture x;
+	json_t *o;
+
+	init(&x, true, false);
+	report_summary(&x.r, "caf\351.pcap", 1, 2);
+	fclose(x.r.out);
+	o = json_loads(x.text, 0, NULL);
+	assert_non_null(o);
+	assert_null(json_object_get(o, "file"));
+	assert_int_equal(json_integer_value(json_object_get(o, "frames")), 2);
 	json_decref(o);
 	free(x.text);
 }
@@ -230,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_span),
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_json_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

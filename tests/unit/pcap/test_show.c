@@ -108,11 +108,35 @@ static void test_json(void **state)
 	cap_maker_free(&m);
 }
 
+/* 64 bits, which JSON's integers have not. */
+static void test_json_large(void **state)
+{
+	static const uint8_t write[] = {
+		0xc1, 0x40, 0, 0, 0, 0x11, 0xff, 0xff, 0xff, 0xff, 0x80, 0, 0, 8};
+	struct cap_maker m;
+	char *text, *last;
+	json_t *o;
+
+	cap_maker_init(&m);
+	cap_maker_start(&m);
+	cap_maker_fpdu(&m, 0, write, sizeof write);
+	text = show(&m, true);
+	last = strrchr(text, '{');
+	o = json_loads(last, 0, NULL);
+	assert_non_null(o);
+	assert_string_equal(
+		json_string_value(json_object_get(o, "tagged_offset")), "18446744071562067976");
+	json_decref(o);
+	free(text);
+	cap_maker_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_json_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

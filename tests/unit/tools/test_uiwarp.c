@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 /* After the four that it needs. */
 #include <cmocka.h>
@@ -172,6 +173,27 @@ static void a_capture_without_iwarp_is_told_of(void **state)
 	assert_string_equal(c.err, "uiwarp pcap: /no/such: No such file or directory\n");
 }
 
+/** What is drawn of a capture never takes its place. */
+static void a_capture_is_not_overwritten(void **state)
+{
+	static const uint32_t header[] = {0xa1b2c3d4, 2 | 4 << 16, 0, 0, 65535, 1};
+	static const char *const options[] = {"--html", "--plot"};
+	char path[] = "/tmp/uiw-capture.XXXXXX";
+	int fd = mkstemp(path);
+	struct stat st;
+
+	assert_int_equal(write(fd, header, sizeof header), sizeof header);
+	close(fd);
+	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+		RUN("pcap", "stats", options[i], path, path);
+		assert_int_equal(child_exit(&c), 2);
+		assert_non_null(strstr(c.err, "that is the capture itself"));
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_size, sizeof header);
+	}
+	unlink(path);
+}
+
 static void an_unknown_command_is_named(void **state)
 {
 	static const char expected[] =
@@ -199,6 +221,7 @@ int main(void)
 		cmocka_unit_test(the_version_is_that_of_the_project),
 		cmocka_unit_test(output_that_is_lost_is_told),
 		cmocka_unit_test(a_capture_without_iwarp_is_told_of),
+		cmocka_unit_test(a_capture_is_not_overwritten),
 		cmocka_unit_test(an_unknown_command_is_named),
 	};
 
