@@ -105,10 +105,14 @@ int ucma_migrate_id(struct ucma_call *c)
 	err = q->fd > INT32_MAX || fcntl((int)q->fd, F_GETFD) < 0 ? -ENOENT : -EINVAL;
 	pthread_mutex_lock(&u->lock);
 	from = err == -EINVAL ? ucma_channel_find(&u->channels, (int)q->fd) : NULL;
-	if (from && !c->ch->closed)
+	if (from)
 		err = ucma_id_hold(&u->ids, &u->lock, from, q->id, &id);
 	if (!err) {
-		ucma_id_migrate(id, c->ch);
+		/* It may have waited: what is closed by now has ended all its ids. */
+		if (c->ch->closed)
+			err = -EINVAL;
+		else
+			ucma_id_migrate(id, c->ch);
 		r.events_reported = id->events_reported;
 		ucma_id_release(&u->ids, id);
 	}

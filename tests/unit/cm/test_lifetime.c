@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unit/cm/client.h"
 
+#include <sched.h>
+
 static int migrate(const struct client *from, int to, uint32_t id, uint32_t *reported)
 {
 	struct rdma_ucm_migrate_resp r = {.events_reported = 77};
@@ -115,6 +117,67 @@ static void migration_tells_why_not(void **state)
 	client_close(&c);
 }
 
+/** A migration in a thread of its own. */
+struct move {
+	struct client from;
+	int to;
+	uint32_t id, reported;
+	int result;
+};
+
+static void *move_in_thread(void *arg)
+{
+	struct move *m = arg;
+
+	m->result = migrate(&m->from, m->to, m->id, &m->reported);
+	return NULL;
+}
+
+static void set_held(struct ucma *u, uint32_t number, bool held)
+{
+	pthread_mutex_lock(&u->lock);
+	if (held)
+		u->ids.by_number[number]->held = true;
+	else
+		ucma_id_release(&u->ids, u->ids.by_number[number]);
+	pthread_mutex_unlock(&u->lock);
+}
+
+static unsigned count_refs(struct ucma *u, int fd)
+{
+	unsigned refs;
+
+	pthread_mutex_lock(&u->lock);
+	refs = ucma_channel_find(&u->channels, fd)->refs;
+	pthread_mutex_unlock(&u->lock);
+	return refs;
+}
+
+/* The id is busy, and the channel is closed while its turn is waited for: it stays where it is. */
+static void nothing_migrates_to_a_channel_that_closes(void **state)
+{
+	struct client c = client_open();
+
+	for (unsigned i = 0; i < 100; i++) {
+		struct move m = {
+			.from = c, .to = ucma_open(c.u, O_NONBLOCK), .id = client_create(&c, 1)};
+		pthread_t t;
+
+		set_held(c.u, m.id, true);
+		pthread_create(&t, NULL, move_in_thread, &m);
+		while (count_refs(c.u, m.to) < 2)
+			sched_yield();
+		sched_yield();
+		ucma_close(c.u, m.to);
+		set_held(c.u, m.id, false);
+		pthread_join(t, NULL);
+		close(m.to);
+		assert_int_equal(m.result, -EINVAL);
+		assert_int_equal(client_destroy(&c, m.id), 0);
+	}
+	client_close(&c);
+}
+
 static void *churn(void *arg)
 {
 	const struct client *c = arg;
@@ -152,6 +215,7 @@ int main(void)
 		cmocka_unit_test(migration_moves_id_and_events),
 		cmocka_unit_test(a_listeners_requests_move_along),
 		cmocka_unit_test(migration_tells_why_not),
+		cmocka_unit_test(nothing_migrates_to_a_channel_that_closes),
 		cmocka_unit_test(threads_create_and_destroy_side_by_side),
 	};
 
