@@ -227,8 +227,13 @@ int ucma_resolve_route(struct ucma_call *c)
 	if (!c->cmd.resolve_route.timeout_ms)
 		return -EINVAL;
 	err = ucma_step(c, UCMA_ADDR_RESOLVED, UCMA_ROUTE_RESOLVED);
+	if (err)
+		return err;
 	/* In IP the route was found with the address. */
-	return err ? err : ucma_event_post(c->id, UCMA_EVENT_ROUTE_RESOLVED);
+	err = ucma_event_post(c->id, UCMA_EVENT_ROUTE_RESOLVED);
+	if (err)
+		ucma_step(c, UCMA_ROUTE_RESOLVED, UCMA_ADDR_RESOLVED);
+	return err;
 }
 
 /* An endpoint of an id; where its address keeps a scope, that is told in its place. */

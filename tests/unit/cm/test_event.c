@@ -258,6 +258,22 @@ static void a_request_without_a_number_is_refused(void **state)
 	client_close(&c);
 }
 
+/* A call that fails for want of memory has done nothing: it may be made again. */
+static void a_route_may_be_asked_for_again(void **state)
+{
+	struct client c = client_open();
+	uint32_t id = client_create(&c, 1);
+
+	assert_int_equal(client_resolve(&c, id, "10.0.0.2"), 0);
+	client_expect(&c, UCMA_EVENT_ADDR_RESOLVED, 1);
+	alloc_fault_at(2); /* the first is the client's own */
+	assert_int_equal(client_route(&c, id), -ENOMEM);
+	alloc_fault_at(0);
+	assert_int_equal(client_route(&c, id), 0);
+	client_expect(&c, UCMA_EVENT_ROUTE_RESOLVED, 1);
+	client_close(&c);
+}
+
 /* An id waits for one event while it is connected, and keeps no room for data that came. */
 static void a_connected_id_keeps_one_small_event(void **state)
 {
@@ -488,6 +504,7 @@ int main(void)
 		cmocka_unit_test(a_request_without_memory_is_refused),
 		cmocka_unit_test(a_request_is_read_without_memory),
 		cmocka_unit_test(a_request_without_a_number_is_refused),
+		cmocka_unit_test(a_route_may_be_asked_for_again),
 		cmocka_unit_test(a_connected_id_keeps_one_small_event),
 		cmocka_unit_test(the_answer_may_be_shorter),
 		cmocka_unit_test(several_readers_share_a_blocking_channel),
