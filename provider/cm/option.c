@@ -23,7 +23,8 @@ static int ucma_bind_with(struct ucma_call *c, bool reuse, bool v6only)
 {
 	int err = 0;
 
-	if (ucma_state(c) == UCMA_ADDR_BOUND)
+	/* Of the loopback network nothing is bound below. */
+	if (ucma_state(c) == UCMA_ADDR_BOUND && !c->id->loopback)
 		err = rnic_ep_rebind(c->id->ep, reuse, v6only);
 	if (err)
 		return err;

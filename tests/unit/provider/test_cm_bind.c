@@ -172,6 +172,20 @@ static void test_options_of_bound_ids(void **state)
 	cm_destroy(b);
 }
 
+/* Where there is no device they are taken all the same. */
+static void test_options_of_loopback_ids(void **state)
+{
+	struct rdma_cm_id *id = cm_id();
+	int on = 1;
+
+	assert_int_equal(cm_bind(id, "127.0.0.1", 4000), 0);
+	assert_int_equal(
+		rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on, sizeof on), 0);
+	assert_int_equal(
+		rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &on, sizeof on), 0);
+	cm_destroy(id);
+}
+
 static void test_ephemeral_ports(void **state)
 {
 	enum { N = 300 };
@@ -406,6 +420,7 @@ int main(void)
 		CM(test_conflicts),
 		CM(test_listeners_share_with_nobody),
 		CM(test_options_of_bound_ids),
+		CM(test_options_of_loopback_ids),
 		CM(test_ephemeral_ports),
 		CM(test_port_spaces),
 		CM(test_wildcards),
