@@ -9,7 +9,7 @@ only_over memif
 mkdir "$work/bin"
 cat >"$work/bin/ip" <<'END'
 #!/bin/sh
-cd "$(dirname "$0")/.." && echo "$2" >>asked && exec cat "$2"
+cd "$(dirname "$0")/.." && echo "$2" >>asked && echo $$ >"$2.pid" && exec cat "$2"
 END
 chmod +x "$work/bin/ip"
 short=0x000102030405060708090a0b0c0d0e0f10111213 long=0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223
@@ -57,6 +57,30 @@ src fd00::2 dst fd00::1
 src 10.0.0.7 dst 10.0.0.1
 	proto esp spi 0xcd0f0a35 reqid 3 mode tunnel
 	replay-window 0
+src 10.0.1.1 dst 10.0.0.1
+	proto esp spi 0xcd0f0a41 reqid 5 mode tunnel
+	replay-window 32
+	mark 0x2a/0xffffffff 
+	aead rfc4106(gcm(aes)) $short 128
+src 10.0.1.2 dst 10.0.0.1
+	proto esp spi 0xcd0f0a42 reqid 5 mode tunnel
+	replay-window 32
+	aead rfc4106(gcm(aes)) $short 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	if_id 0x2a
+src 10.0.1.3 dst 10.0.0.1
+	proto ah spi 0xcd0f0a43 reqid 5 mode transport
+	replay-window 32
+	auth-trunc hmac(sha256) $digest 128
+src 10.0.1.4 dst 10.0.0.1
+	proto esp spi 0xcd0f0a44 reqid 5 mode beet
+	replay-window 32
+	aead rfc4106(gcm(aes)) $short 128
+src 10.0.1.5 dst 10.0.0.1
+	proto esp spi 0xcd0f0a45 reqid 5 mode transport
+	replay-window 32
+	aead rfc4106(gcm(aes)) $short 128
+	sel src 10.0.1.5/32 dst 10.0.0.1/32 proto icmp type 8 code 0 
 END
 cat >"$work/policy" <<'END'
 src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp 
@@ -73,9 +97,62 @@ src 10.0.0.2/32 dst 10.0.0.1/32 proto tcp dport 7174
 		proto esp spi 0x00000000 reqid 0 mode tunnel
 src 0.0.0.0/0 dst 0.0.0.0/0 
 	socket in priority 0 ptype main 
+src 10.0.1.1/32 dst 10.0.0.1/32 
+	dir in priority 372351 ptype main 
+	mark 0x2a/0xffffffff 
+	tmpl src 10.0.1.1 dst 10.0.0.1
+		proto esp reqid 5 mode tunnel
+src 0.0.0.0/0 dst 0.0.0.0/0 
+	dir out priority 372352 ptype main 
+	tmpl src 10.0.0.1 dst 10.0.1.2
+		proto esp spi 0xcd0f0a42 reqid 5 mode tunnel
+	if_id 0x2a
+src 10.0.1.3/32 dst 10.0.0.1/32 
+	dir in priority 372351 ptype main 
+	tmpl src 10.0.1.3 dst 10.0.0.1
+		proto comp reqid 5 mode tunnel
+		level use 
+	tmpl src 0.0.0.0 dst 0.0.0.0
+		proto esp reqid 5 mode transport
+src 10.0.1.4/32 dst 10.0.0.1/32 
+	dir in priority 372351 ptype main 
+	tmpl src 0.0.0.0 dst 0.0.0.0
+		proto esp reqid 5 mode transport
+	tmpl src 0.0.0.0 dst 0.0.0.0
+		proto esp reqid 6 mode transport
+src 10.0.1.5/32 dst 10.0.0.1/32 dev eth0 
+	dir in priority 372351 ptype main 
+	tmpl src 0.0.0.0 dst 0.0.0.0
+		proto esp reqid 5 mode transport
+src 10.0.1.6/32 dst 10.0.0.1/32 proto sctp sport 7 
+	dir in priority 372351 ptype main 
+	tmpl src 0.0.0.0 dst 0.0.0.0
+		proto esp reqid 5 mode transport
+src 10.0.1.7/32 dst 10.0.0.1/32 
+	dir in priority 372351 ptype main 
+	tmpl src 0.0.0.0 dst 0.0.0.0
+		proto esp reqid 5 mode transport
+		level use 
 src 10.0.0.0/8 dst 10.0.0.1/32 
 	dir in action block priority 400000 ptype main 
 END
+# Of what is left out, in this order; nothing of those forwarded, of sockets, and of SAs that are still negotiated.
+cat >"$work/told" <<'END'
+SA src 10.0.0.9 dst 10.0.0.1 has enc cbc(des3_ede)
+SA src 10.0.1.1 dst 10.0.0.1 has mark 0x2a/0xffffffff
+SA src 10.0.1.2 dst 10.0.0.1 has if_id 0x2a
+SA src 10.0.1.3 dst 10.0.0.1 has proto ah
+SA src 10.0.1.4 dst 10.0.0.1 has mode beet
+SA src 10.0.1.5 dst 10.0.0.1 has type 8
+policy src 10.0.1.1/32 dst 10.0.0.1/32 dir in has mark 0x2a/0xffffffff
+policy src 0.0.0.0/0 dst 0.0.0.0/0 dir out has if_id 0x2a
+policy src 10.0.1.3/32 dst 10.0.0.1/32 dir in has proto comp
+policy src 10.0.1.4/32 dst 10.0.0.1/32 dir in has more than one tmpl
+policy src 10.0.1.5/32 dst 10.0.0.1/32 dev eth0 dir in has dev eth0
+policy src 10.0.1.6/32 dst 10.0.0.1/32 proto sctp sport 7 dir in has proto sctp
+policy src 10.0.1.7/32 dst 10.0.0.1/32 dir in has level use
+END
+sed -i 's/.*/ipsec-file: the &, which uiwarp does not/' "$work/told"
 cat >"$work/wanted" <<END
 ip xfrm state add src fd00::2 dst fd00::1 proto esp spi 0x00000101 reqid 0 mode transport aead 'rfc4106(gcm(aes))' $short 128
 ip xfrm state add src 10.0.0.1 dst 10.0.0.8 proto esp spi 0xcd0f0a37 reqid 4 mode tunnel auth-trunc 'hmac(sha1)' $short 96 enc 'ecb(cipher_null)' 0x
@@ -91,13 +168,44 @@ ipsec_file() { # ARGUMENT...
 	PATH=$work/bin:$PATH "$root/scripts/ipsec-file" "$@"
 }
 
+# The process of $follower is the script's own.
+follower=
+follow() { # FILE
+	: >"$work/asked"
+	PATH=$work/bin:$PATH "$root/scripts/ipsec-file" "$1" 2>/dev/null &
+	follower=$!
+	say "$follower" >"$case_dir/ipsec-file.pid"
+}
+
+leaves_nothing() {
+	! compgen -G "$work/ipsec?*" || { say "it leaves something beside the file"; return 1; }
+}
+
 written() {
 	ipsec_file --once "$work/ipsec" 2>"$case_dir/errors" || { say "it ended with status $?"; return 1; }
 	diff "$work/wanted" "$work/ipsec" || { say "the file is another"; return 1; }
 	[[ $(stat -c %a "$work/ipsec") == 600 ]] || { say "others may read it"; return 1; }
-	[[ $(<"$case_dir/errors") == *"10.0.0.9 dst 10.0.0.1 has enc cbc(des3_ede)"* ]] || { say "nothing is said of the other algorithm"; return 1; }
+	diff "$work/told" "$case_dir/errors" || { say "something else is said of what is left out"; return 1; }
+	leaves_nothing || return 1
 }
 run_case written written
+
+# Who may read it is not in its text.
+for_group() {
+	local group
+	for group in nogroup root; do
+		ipsec_file --once --group "$group" "$work/ipsec" 2>/dev/null || { say "it ended with status $?"; return 1; }
+		[[ $(stat -c '%G %a' "$work/ipsec") == "$group 640" ]] || { say "$group may not read it"; return 1; }
+		diff "$work/wanted" "$work/ipsec" || { say "the file is another"; return 1; }
+	done
+	ipsec_file --once --group no-such-group "$work/ipsec" 2>/dev/null && { say "it ended well without the group"; return 1; }
+	leaves_nothing || return 1
+	ipsec_file --once "$work/ipsec" 2>/dev/null || { say "it ended with status $?"; return 1; }
+	[[ $(stat -c %a "$work/ipsec") == 600 ]] || { say "a group may read it still"; return 1; }
+}
+if is_root; then
+	run_case for_group for_group
+fi
 
 # Without what the kernel has, uiwarp goes on with what it had.
 kept() {
@@ -109,6 +217,30 @@ kept() {
 		diff "$work/wanted" "$work/ipsec" || { say "the file is another without $broken"; return 1; }
 		grep -q 'ip xfrm has failed' "$case_dir/errors" || { say "nothing is said"; return 1; }
 	done
+	TMPDIR=/nonexistent ipsec_file --once "$work/ipsec" 2>/dev/null || { say "without a TMPDIR it ended with status $?"; return 1; }
+	diff "$work/wanted" "$work/ipsec" || { say "the file is another without a TMPDIR"; return 1; }
+	for broken in states policies; do
+		broken_awk "$broken"
+		ipsec_file --once "$work/ipsec" 2>"$case_dir/errors" && { say "it ended well without awk"; return 1; }
+		rm "$work/bin/awk"
+		diff "$work/wanted" "$work/ipsec" || { say "the file is another without awk for $broken"; return 1; }
+		grep -q 'awk has failed' "$case_dir/errors" || { say "nothing is said of awk"; return 1; }
+	done
+	leaves_nothing
+}
+
+# An awk that says a part, and is killed; the other of the two goes on.
+broken_awk() { # states | policies
+	local marker=policy
+	[[ $1 == policies ]] || marker=state
+	cat >"$work/bin/awk" <<-END
+		#!/bin/sh
+		case \$1 in
+		*"ip xfrm $marker add"*) echo "# a part" && kill -KILL \$\$ ;;
+		esac
+		exec $(command -v awk) "\$@"
+	END
+	chmod +x "$work/bin/awk"
 }
 run_case kept kept
 
@@ -131,10 +263,9 @@ has_looked_twice() {
 # When it has looked by itself, a word of the kernel's is enough.
 followed() {
 	local old
-	rm -f "$work/ipsec" "$work/asked"
+	rm -f "$work/ipsec"
 	mkfifo "$work/monitor"
-	ipsec_file "$work/ipsec" 2>/dev/null &
-	say $! >"$case_dir/ipsec-file.pid"
+	follow "$work/ipsec"
 	exec {old}>"$work/monitor"
 	wait_for "$patience" file_is "$work/wanted" || { say "it is not written"; return 1; }
 	wait_for "$patience" has_looked_twice || { say "it does not look again"; return 1; }
@@ -143,8 +274,44 @@ followed() {
 	printf 'Deleted src 10.0.0.1 dst 10.0.0.2\n\tproto esp\n' >&"$old"
 	wait_for "$patience" file_is "$work/wanted" || { say "it is not written again"; return 1; }
 	exec {old}>&-
-	wait_for "$patience" is_gone "$(<"$case_dir/ipsec-file.pid")" || { say "it goes on without the kernel"; return 1; }
+	wait_for "$patience" is_gone "$follower" || { say "it goes on without the kernel"; return 1; }
 	rm -f "$case_dir/ipsec-file.pid"
 }
 run_case followed followed
+
+# Who has started it learns at once that the file cannot be written, not when the kernel says something again.
+unwritable() {
+	local old
+	rm -f "$work/monitor"
+	mkfifo "$work/monitor"
+	follow "$case_dir/none/ipsec"
+	wait_for "$patience" is_gone "$follower" || { say "it goes on without a directory"; return 1; }
+	wait "$follower" && { say "it ended well without a directory"; return 1; }
+	mkdir "$case_dir/some"
+	follow "$case_dir/some/ipsec"
+	exec {old}>"$work/monitor"
+	wait_for "$patience" has_looked_twice || { say "it does not look again"; return 1; }
+	mv "$case_dir/some" "$case_dir/away"
+	printf 'Deleted src 10.0.0.1 dst 10.0.0.2\n\tproto esp\n' >&"$old"
+	wait_for "$patience" is_gone "$follower" || { say "it goes on when the directory is away"; return 1; }
+	wait_for "$patience" is_gone "$(<"$work/monitor.pid")" || { say "its monitor goes on"; return 1; }
+	exec {old}>&-
+	rm -f "$case_dir/ipsec-file.pid"
+}
+run_case unwritable unwritable
+
+# Its end is the monitor's, and nothing is left beside the file.
+ended() {
+	local old
+	follow "$work/ipsec"
+	exec {old}>"$work/monitor"
+	wait_for "$patience" has_looked_twice || { say "it does not look again"; return 1; }
+	kill -TERM "$follower"
+	wait_for "$patience" is_gone "$follower" || { say "it goes on"; return 1; }
+	wait_for "$patience" is_gone "$(<"$work/monitor.pid")" || { say "its monitor goes on"; return 1; }
+	exec {old}>&-
+	rm -f "$case_dir/ipsec-file.pid"
+	leaves_nothing
+}
+run_case ended ended
 plan_done
