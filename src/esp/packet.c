@@ -6,9 +6,7 @@
 #include "ip/ipv6_wire.h"
 #include "ip/udp_wire.h"
 
-#define ECN_MASK 3
-#define ECN_CE   3
-#define TTL      64
+#define TTL 64
 
 /** Where ESP is not known to be yet: as RFC 4303 section 3.1.1 wants it. */
 #define ESP_AT_ANY SIZE_MAX
@@ -290,17 +288,17 @@ enum esp_verdict esp_encapsulate(struct esp_sa *sa, struct esp_buffer *b)
 /** RFC 6040 section 4.2: the tunnel's congestion is the packet's. @return false: drop it. */
 static bool esp_ecn_mark(struct esp_buffer *b, uint8_t outer)
 {
-	uint8_t inner = esp_tos(b->data) & ECN_MASK;
+	uint8_t inner = esp_tos(b->data) & IP_ECN_MASK;
 
-	if ((outer & ECN_MASK) != ECN_CE || inner == ECN_CE)
+	if ((outer & IP_ECN_MASK) != IP_ECN_CE || inner == IP_ECN_CE)
 		return true;
-	if (inner == 0)
+	if (inner == IP_ECN_NOT_ECT)
 		return false;
 	if (esp_is_v4(b)) {
-		b->data[IPV4_TOS] |= ECN_CE;
+		b->data[IPV4_TOS] |= IP_ECN_CE;
 		esp_cksum_v4(b->data);
 	} else {
-		b->data[1] |= ECN_CE << 4;
+		b->data[1] |= IP_ECN_CE << 4;
 	}
 	return true;
 }

@@ -24,6 +24,13 @@ enum {
 	IPV4_OFFSET_MASK = 0x1fff, /**< in units of 8 bytes */
 };
 
+/** The ECN codepoint, of IPV4_TOS and of IPv6's traffic class (RFC 3168 section 5). */
+enum {
+	IP_ECN_NOT_ECT = 0,
+	IP_ECN_CE = 3,
+	IP_ECN_MASK = 3,
+};
+
 /** Option types (RFC 791 section 3.1). */
 enum {
 	IPV4_OPT_END = 0,

@@ -216,6 +216,13 @@ static void ipv6_deliver(struct walk *w)
 		ipv6_hand_up(w);
 }
 
+/* What differs between the fragments of a packet: the first one's counts, or all of them do. */
+static void ipv6_read_hop(struct ip_rx *rx, const uint8_t *h)
+{
+	rx->tos = (uint8_t)(load_be16(h + IPV6_VERSION_CLASS_FLOW) >> 4);
+	rx->ttl = h[IPV6_HOP_LIMIT];
+}
+
 /* A packet with extension headers. */
 static void ipv6_walk_headers(struct walk *w)
 {
@@ -235,6 +242,7 @@ static void ipv6_walk_headers(struct walk *w)
 			w->next = rte_pktmbuf_mtod(w->m, const uint8_t *)[IPV6_NEXT_HEADER];
 			w->next_field = IPV6_NEXT_HEADER;
 			w->off = IPV6_LEN;
+			ipv6_read_hop(w->rx, rte_pktmbuf_mtod(w->m, const uint8_t *));
 			w->rx->l4_cksum_good = w->rx->l4_cksum_bad = false;
 			r = STEP_ON;
 		}
@@ -302,8 +310,7 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	h = rte_pktmbuf_mtod(m, const uint8_t *);
 	rx.src = ip_addr_from_v6(h + IPV6_SRC);
 	rx.dst = ip_addr_from_v6(h + IPV6_DST);
-	rx.tos = (uint8_t)(load_be16(h + IPV6_VERSION_CLASS_FLOW) >> 4);
-	rx.ttl = h[IPV6_HOP_LIMIT];
+	ipv6_read_hop(&rx, h);
 	rx.from_self = f->from_self;
 	rx.secured = f->secured != NULL;
 	rx.tunnelled = f->tunnelled;

@@ -108,14 +108,51 @@ static void reassembly_begin(struct ip_stack *s, uint64_t now)
 		timer_start(s->cfg.wheel, &r->sweep, now + SWEEP_NS);
 }
 
+/*
+ * A piece waits with its ECN codepoint in each of its buffers, where a port may leave the packet's
+ * hash: the library keeps the first piece's header alone.
+ */
+static void reassembly_keep_ecn(struct rte_mbuf *m, uint8_t traffic_class)
+{
+	for (; m; m = m->next)
+		m->hash.usr = UINT32_C(1) << (traffic_class & IP_ECN_MASK);
+}
+
+/**
+ * RFC 3168 section 5.3: congestion that one piece tells of is the whole's.
+ * @return false: it cannot say so, as another piece says that its sender knows no ECN.
+ */
+static bool reassembly_join_ecn(struct rte_mbuf *whole)
+{
+	uint8_t *h = rte_pktmbuf_mtod(whole, uint8_t *);
+	uint32_t seen = 0;
+
+	for (const struct rte_mbuf *m = whole; m; m = m->next)
+		seen |= m->hash.usr;
+	if (!(seen & UINT32_C(1) << IP_ECN_CE))
+		return true;
+	if (seen & UINT32_C(1) << IP_ECN_NOT_ECT)
+		return false;
+	if (h[IPV4_VERSION_IHL] >> 4 == 4)
+		h[IPV4_TOS] |= IP_ECN_CE;
+	else
+		h[IPV6_VERSION_CLASS_FLOW + 1] |= IP_ECN_CE << 4;
+	return true;
+}
+
 static struct rte_mbuf *reassembly_end(struct ip_stack *s, struct rte_mbuf *whole)
 {
 	reassembly_bury(s->reassembly);
-	if (whole) {
-		s->stats.reassembled++;
-		/* What the port said of the first piece says nothing of the whole. */
-		whole->ol_flags &= ~(RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK);
+	if (!whole)
+		return NULL;
+	if (!reassembly_join_ecn(whole)) {
+		s->stats.reassembly_failed++;
+		rte_pktmbuf_free(whole);
+		return NULL;
 	}
+	s->stats.reassembled++;
+	/* What the port said of the first piece says nothing of the whole. */
+	whole->ol_flags &= ~(RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK);
 	return whole;
 }
 
@@ -137,6 +174,7 @@ struct rte_mbuf *reassembly_v4(struct ip_stack *s, struct rte_mbuf *m, uint16_t 
 	if (!reassembly_piece_ok(offset, m->pkt_len - hlen, field & IPV4_MF, MIN_PIECE_V4))
 		return reassembly_refuse(s, m);
 	reassembly_begin(s, now);
+	reassembly_keep_ecn(m, h[IPV4_TOS]);
 	m->l2_len = 0;
 	m->l3_len = hlen;
 	/* The library reads the header through its own struct, byte for byte as on the wire. */
@@ -156,6 +194,7 @@ struct rte_mbuf *reassembly_v6(struct ip_stack *s, struct rte_mbuf *m, uint16_t 
 				      field & IPV6_FRAGMENT_MORE, MIN_PIECE_V6))
 		return reassembly_refuse(s, m);
 	reassembly_begin(s, now);
+	reassembly_keep_ecn(m, (uint8_t)(load_be16(h + IPV6_VERSION_CLASS_FLOW) >> 4));
 	m->l2_len = 0;
 	m->l3_len = IPV6_LEN + IPV6_FRAGMENT_LEN;
 	return reassembly_end(s, rte_ipv6_frag_reassemble_packet(

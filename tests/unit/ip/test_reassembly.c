@@ -12,11 +12,14 @@ static uint8_t payload(unsigned i)
 	return (uint8_t)(i * 7 + (i >> 8));
 }
 
-static void fragment_v4(struct host *h, uint16_t id, unsigned from, unsigned to, bool more)
+static void marked_v4(struct host *h, uint16_t id, unsigned from, unsigned to, bool more,
+	uint8_t tos, uint8_t ttl)
 {
 	struct bytes b = bytes("02 00 00 00 00 01 02 00 00 00 00 02 08 00"
 			       "45 00 00 00 00 00 00 00 40 06 00 00 0a 00 00 02 0a 00 00 01");
 
+	b.b[14 + 1] = tos;
+	b.b[14 + 8] = ttl;
 	store_be16(b.b + 14 + 2, (uint16_t)(20 + to - from));
 	store_be16(b.b + 14 + 4, id);
 	store_be16(b.b + 14 + 6, (uint16_t)(from / 8 | (more ? 0x2000 : 0)));
@@ -26,19 +29,32 @@ static void fragment_v4(struct host *h, uint16_t id, unsigned from, unsigned to,
 	host_input(h, &b, 0);
 }
 
-static void fragment_v6(struct host *h, uint32_t id, unsigned from, unsigned to, bool more)
+static void fragment_v4(struct host *h, uint16_t id, unsigned from, unsigned to, bool more)
+{
+	marked_v4(h, id, from, to, more, 0, 64);
+}
+
+static void marked_v6(struct host *h, uint32_t id, unsigned from, unsigned to, bool more,
+	uint8_t tos, uint8_t ttl)
 {
 	struct bytes b = bytes("02 00 00 00 00 01 02 00 00 00 00 02 86 dd 60 00 00 00 00 00 2c 40"
 			       "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02"
 			       "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01"
 			       "06 00 00 00 00 00 00 00");
 
+	store_be16(b.b + 14, (uint16_t)(0x6000 | tos << 4));
+	b.b[14 + 7] = ttl;
 	store_be16(b.b + 14 + 4, (uint16_t)(8 + to - from));
 	store_be16(b.b + 54 + 2, (uint16_t)(from | more));
 	store_be32(b.b + 54 + 4, id);
 	for (unsigned i = from; i < to; i++)
 		b.b[b.len++] = payload(i);
 	host_input(h, &b, 0);
+}
+
+static void fragment_v6(struct host *h, uint32_t id, unsigned from, unsigned to, bool more)
+{
+	marked_v6(h, id, from, to, more, 0, 64);
 }
 
 static void expect_whole(struct host *h, unsigned len)
@@ -141,6 +157,61 @@ static void options_before_a_fragment_are_refused(void **state)
 	host_free(h);
 }
 
+/* One datagram, its pieces in the order of @p order. They have these codepoints. */
+static void three_marked(struct host *h, bool v4, const uint8_t ecn[3], const unsigned order[3])
+{
+	static const unsigned cut_v4[] = {0, 1200, 2400, LEN}, cut_v6[] = {0, 1232, 2464, LEN};
+
+	for (unsigned k = 0; k < 3; k++) {
+		unsigned i = order[k];
+		uint8_t tos = 0x40 | ecn[i], ttl = (uint8_t)(60 + i);
+
+		if (v4)
+			marked_v4(h, 9, cut_v4[i], cut_v4[i + 1], i < 2, tos, ttl);
+		else
+			marked_v6(h, 9, cut_v6[i], cut_v6[i + 1], i < 2, tos, ttl);
+	}
+}
+
+/* RFC 3168 section 5.3, in any order, and no other codepoint than that of all if it is the same. */
+static void congestion_is_told_of_the_whole(void **state)
+{
+	static const struct {
+		uint8_t ecn[3];
+		int whole; /* -1: none */
+	} t[] = {
+		{{0, 0, 0}, 0},
+		{{1, 1, 1}, 1},
+		{{2, 2, 2}, 2},
+		{{3, 3, 3}, 3},
+		{{2, 2, 3}, 3},
+		{{2, 3, 2}, 3},
+		{{3, 2, 2}, 3},
+		{{1, 3, 2}, 3},
+		{{2, 0, 3}, -1},
+		{{3, 0, 0}, -1},
+		{{0, 0, 3}, -1},
+	};
+	static const unsigned order[3][3] = {{0, 1, 2}, {2, 1, 0}, {1, 0, 2}};
+
+	for (unsigned i = 0; i < sizeof t / sizeof *t * 6; i++) {
+		bool v4 = i & 1;
+		struct host *h = v4 ? host_new_v4() : host_new_v6();
+		int whole = t[i / 6].whole;
+
+		three_marked(h, v4, t[i / 6].ecn, order[i / 2 % 3]);
+		assert_int_equal(h->n_rx, whole >= 0);
+		assert_int_equal(ip_stack_stats(h->ip)->reassembled, whole >= 0);
+		assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, whole < 0);
+		if (whole >= 0) {
+			assert_int_equal(h->rx_info[0].tos, 0x40 | whole);
+			assert_int_equal(h->rx_info[0].ttl, 60); /* the first piece's */
+			expect_whole(h, LEN);
+		}
+		host_free(h);
+	}
+}
+
 static void overlaps_never_come_up(void **state)
 {
 	struct host *h = host_new_v4();
@@ -204,6 +275,7 @@ int main(void)
 		cmocka_unit_test(ipv6_in_any_order),
 		cmocka_unit_test(pieces_that_cannot_be_are_refused),
 		cmocka_unit_test(options_before_a_fragment_are_refused),
+		cmocka_unit_test(congestion_is_told_of_the_whole),
 		cmocka_unit_test(overlaps_never_come_up),
 		cmocka_unit_test(incomplete_datagrams_expire),
 		cmocka_unit_test(strangers_can_hold_only_so_many_buffers),
