@@ -301,8 +301,23 @@ static void check_note_reset(struct check *k, struct stream *s, uint64_t frame)
 static void check_on_segment(void *user, struct connection *c, struct stream *s,
 	const struct packet *p, const struct cap_frame *f)
 {
-	if (c->own && p->flags & PACKET_RST)
+	if (c->own && connection_is_reset(c, stream_side(s), p))
 		check_note_reset(user, s, f->number);
+}
+
+static void check_on_foreign(void *user, struct connection *c, struct stream *s,
+	const struct packet *p, const struct cap_frame *f)
+{
+	struct line l = {0};
+
+	if (!c->own)
+		return;
+	if (p->flags & PACKET_RST)
+		line_add(&l, "a RST at %u, where %u is next: its receiver does not take it", p->seq,
+			s->tcp.known ? s->tcp.next : s->tcp.acked);
+	else
+		line_add(&l, "a SYN within the connection, which goes on unless that is answered");
+	check_remark(user, s, CHECK_FOREIGN, f->number, &l);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -385,6 +400,7 @@ static void check_sum_repeated(struct check *k, struct connection *c, uint64_t f
 		[CHECK_MISSING] = "octets are in no frame of the capture",
 		[CHECK_CONFLICT] = "TCP sends octets again with other values",
 		[CHECK_DAMAGED] = "the TCP checksum is wrong",
+		[CHECK_FOREIGN] = "a RST or SYN that its receiver does not take",
 	};
 	struct check_connection *own = c->own;
 
@@ -454,6 +470,7 @@ const struct connection_ops check_ops = {
 	.markers = check_on_markers,
 	.stray = check_on_stray,
 	.conflict = check_on_conflict,
+	.foreign = check_on_foreign,
 	.damaged = check_on_damaged,
 	.missing = check_on_missing,
 	.fin = check_on_fin,

@@ -70,7 +70,14 @@ struct check_count {
 };
 
 /** What is noted, and may be so often. */
-enum check_remark { CHECK_LOST, CHECK_FOUND, CHECK_MISSING, CHECK_CONFLICT, CHECK_DAMAGED };
+enum check_remark {
+	CHECK_LOST,
+	CHECK_FOUND,
+	CHECK_MISSING,
+	CHECK_CONFLICT,
+	CHECK_DAMAGED,
+	CHECK_FOREIGN
+};
 
 struct check_connection {
 	struct check_side side[2];

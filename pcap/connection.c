@@ -169,6 +169,43 @@ static void connection_take_waiting(struct connection *c, bool all)
 		}
 }
 
+static void connection_note_sent(struct stream *s, const struct packet *p)
+{
+	uint32_t end = p->seq + p->len + (p->flags & PACKET_FIN ? 1 : 0);
+
+	if (s->sent_known && (int32_t)(end - s->sent) <= 0)
+		return;
+	s->sent = end;
+	s->sent_known = true;
+}
+
+/*
+ * RFC 5961 section 3.2: only at the very number that comes next. That is the first octet which is
+ * not here, where the capture has all; or what the peer acknowledged last; or what is behind all
+ * that was sent, and an end that resets takes it from there.
+ */
+bool connection_is_reset(const struct connection *c, unsigned side, const struct packet *p)
+{
+	const struct stream *s = &c->stream[side];
+	const struct cap_reassembly *r = &s->tcp;
+
+	if (!(p->flags & PACKET_RST))
+		return false;
+	if (!r->known && !r->acked_set && !s->sent_known)
+		return true;
+	return (r->known && p->seq == r->next) || (r->fin && p->seq == r->fin_seq + 1) ||
+	       (r->acked_set && p->seq == r->acked) || (s->sent_known && p->seq == s->sent);
+}
+
+void connection_foreign(
+	struct connection *c, unsigned side, const struct packet *p, const struct cap_frame *f)
+{
+	c->frame = f->number;
+	c->time = f->time;
+	if (c->id != 0 && c->ops->foreign)
+		c->ops->foreign(c->user, c, &c->stream[side], p, f);
+}
+
 void connection_segment(
 	struct connection *c, unsigned side, const struct packet *p, const struct cap_frame *f)
 {
@@ -180,9 +217,12 @@ void connection_segment(
 	if (c->id != 0 && c->ops->segment)
 		c->ops->segment(c->user, c, s, p, f);
 	if (p->flags & PACKET_RST) {
+		if (!connection_is_reset(c, side, p))
+			connection_foreign(c, side, p, f);
 		connection_tell_fin(s);
 		return;
 	}
+	connection_note_sent(s, p);
 	if (p->flags & PACKET_ACK) {
 		cap_reassembly_ack(&peer->tcp, p->ack);
 		connection_tell_fin(peer);

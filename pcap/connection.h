@@ -99,6 +99,8 @@ struct stream {
 	struct piece *meta;
 	unsigned n, cap;
 	size_t off, total, need;
+	uint32_t sent;   /**< sequence number behind all that its end was seen to send */
+	bool sent_known; /**< sent is valid */
 };
 
 enum connection_end {
@@ -136,6 +138,9 @@ struct connection_ops {
 	/** Text was sent again with other bytes. */
 	void (*conflict)(void *user, struct connection *c, struct stream *s,
 		const struct piece *now, const struct piece *before);
+	/** A RST or SYN that its receiver does not take (RFC 5961): the connection goes on. */
+	void (*foreign)(void *user, struct connection *c, struct stream *s, const struct packet *p,
+		const struct cap_frame *f);
 	/** A segment whose TCP checksum is wrong: its receiver has not taken it, nor do we. */
 	void (*damaged)(void *user, struct connection *c, struct stream *s, const struct packet *p,
 		const struct cap_frame *f);
@@ -164,6 +169,12 @@ struct connection_shared {
 	uint64_t sealed;             /**< TLS connections whose secrets are not in it */
 };
 
+/** A SYN within a connection, which may begin another, or be anybody's. */
+struct connection_syn {
+	bool seen, acks; /**< acks: ack is valid */
+	uint32_t isn, ack;
+};
+
 struct connection {
 	const struct connection_ops *ops;
 	void *user;
@@ -173,11 +184,12 @@ struct connection {
 	int initiator; /**< index; -1: not known */
 	bool not_mpa;  /**< it is no iWARP connection */
 	struct connection_shared *shared;
-	uint64_t frame, time;  /**< of the present segment */
-	struct sealed *sealed; /**< NULL: it is not inside of TLS */
-	struct order order;    /**< segments that were captured before what they acknowledge */
-	void *own;             /**< the user's, freed in closed() */
-	size_t counted;        /**< octets of memory, when they were counted last (follow.c) */
+	uint64_t frame, time;         /**< of the present segment */
+	struct sealed *sealed;        /**< NULL: it is not inside of TLS */
+	struct connection_syn syn[2]; /**< the last of each end */
+	struct order order; /**< segments that were captured before what they acknowledge */
+	void *own;          /**< the user's, freed in closed() */
+	size_t counted;     /**< octets of memory, when they were counted last (follow.c) */
 };
 
 /** @return NULL: out of memory. */
@@ -189,6 +201,13 @@ void connection_join(struct connection *c);
 
 /** Process a segment of stream @p side. */
 void connection_segment(
+	struct connection *c, unsigned side, const struct packet *p, const struct cap_frame *f);
+
+/** True for a RST that its receiver takes, as far as the capture can tell. */
+bool connection_is_reset(const struct connection *c, unsigned side, const struct packet *p);
+
+/** A SYN of stream @p side that begins nothing so far. */
+void connection_foreign(
 	struct connection *c, unsigned side, const struct packet *p, const struct cap_frame *f);
 
 /** A segment of stream @p side is left out, as its TCP checksum is wrong. */

@@ -159,6 +159,73 @@ static bool follow_is_late_syn(const struct flow *flow, unsigned side, const str
 	return r->known && r->first - (p->seq + 1) < LATE_SYN_MAX;
 }
 
+/* ---- SYN within a connection ---------------------------------------------------------------- */
+
+static bool follow_is_answered(
+	const struct connection_syn *syn, const struct connection_syn *answer)
+{
+	return syn->seen && answer->seen && answer->acks && answer->ack == syn->isn + 1;
+}
+
+/** Another connection, whose SYNs are @p syn, as far as they were seen. */
+static void follow_begin_anew(
+	struct follow *w, struct flow *flow, const struct connection_syn syn[2], uint64_t frame)
+{
+	follow_end(w, flow, CONNECTION_REUSED, frame);
+	follow_restart(flow);
+	for (unsigned i = 0; i < 2; i++) {
+		flow->syn[i] = syn[i].seen;
+		flow->isn[i] = syn[i].isn;
+	}
+}
+
+/*
+ * Addresses and ports are used again, or somebody forges: the receiver of a forged SYN answers with
+ * an ACK, and goes on (RFC 5961 section 4.2). So it takes a SYN's answer to begin another.
+ */
+static void follow_take_syn_within(struct follow *w, struct flow *flow, unsigned side,
+	const struct packet *p, const struct cap_frame *f)
+{
+	struct connection *c = flow->connection;
+	struct connection_syn syn[2];
+
+	c->syn[side] = (struct connection_syn){true, p->flags & PACKET_ACK, p->seq, p->ack};
+	memcpy(syn, c->syn, sizeof syn);
+	if (follow_is_answered(&syn[0], &syn[1]) || follow_is_answered(&syn[1], &syn[0]))
+		follow_begin_anew(w, flow, syn, f->number);
+	else
+		connection_foreign(c, side, p, f);
+}
+
+/* True if @p p begins with @p seq, and the connection is far from there. */
+static bool follow_begins_at(
+	const struct connection *c, unsigned side, const struct packet *p, uint32_t seq)
+{
+	const struct cap_reassembly *r = &c->stream[side].tcp;
+
+	return p->seq == seq &&
+	       (!r->known || (seq - r->next >= LATE_SYN_MAX && r->next - seq >= LATE_SYN_MAX));
+}
+
+/* A SYN whose answer is not in the capture: its end goes on from there, or the answer's peer. */
+static void follow_look_for_syn(struct follow *w, struct flow *flow, unsigned side,
+	const struct packet *p, const struct cap_frame *f)
+{
+	struct connection *c = flow->connection;
+	struct connection_syn syn[2] = {{false}};
+
+	if (c->syn[side].seen && follow_begins_at(c, side, p, c->syn[side].isn + 1)) {
+		syn[side] = c->syn[side];
+	} else if (c->syn[!side].seen && c->syn[!side].acks &&
+		   follow_begins_at(c, side, p, c->syn[!side].ack)) {
+		syn[!side] = c->syn[!side];
+		syn[side] = (struct connection_syn){.seen = true, .isn = c->syn[!side].ack - 1};
+	} else {
+		return;
+	}
+	follow_begin_anew(w, flow, syn, f->number);
+}
+
 static void follow_take_syn(struct follow *w, struct flow *flow, unsigned side,
 	const struct packet *p, const struct cap_frame *f)
 {
@@ -173,13 +240,22 @@ static void follow_take_syn(struct follow *w, struct flow *flow, unsigned side,
 		cap_reassembly_begin_earlier(&flow->connection->stream[side].tcp, p->seq + 1);
 		return;
 	}
-	/* Addresses and ports used once more; a SYN with ACK may answer one just seen. */
-	if (flow->syn[side] || flow->state != FLOW_NEW) {
-		follow_end(w, flow, CONNECTION_REUSED, f->number);
-		follow_restart(flow);
+	if (flow->connection) {
+		follow_take_syn_within(w, flow, side, p, f);
+		return;
 	}
+	/* Likewise where no text has come yet. */
+	if (flow->state == FLOW_NEW && flow->syn[0] && flow->syn[1] && !(p->flags & PACKET_ACK))
+		return;
+	/* Addresses and ports used once more; a SYN with ACK may answer one just seen. */
+	if (flow->syn[side] || flow->state != FLOW_NEW)
+		follow_restart(flow);
 	flow->syn[side] = true;
 	flow->isn[side] = p->seq;
+	if (p->flags & PACKET_ACK) {
+		flow->syn[!side] = true;
+		flow->isn[!side] = p->ack - 1;
+	}
 }
 
 /* ---- damage --------------------------------------------------------------------------------- */
@@ -249,6 +325,8 @@ static void follow_take_segment(struct follow *w, struct flow *flow, unsigned si
 		follow_take_syn(w, flow, side, p, f);
 		return;
 	}
+	if (flow->connection && !(p->flags & PACKET_RST))
+		follow_look_for_syn(w, flow, side, p, f);
 	if (flow->state != FLOW_OPEN && flow->state != FLOW_OVER && p->len != 0)
 		follow_consider(w, flow, side, p, f);
 	c = flow->connection;
@@ -256,7 +334,7 @@ static void follow_take_segment(struct follow *w, struct flow *flow, unsigned si
 		return;
 	connection_segment(c, side, p, f);
 	follow_count_memory(w, c);
-	if (p->flags & PACKET_RST) {
+	if (connection_is_reset(c, side, p)) {
 		follow_end(w, flow, CONNECTION_RESET, f->number);
 	} else if (c->not_mpa) {
 		follow_end(w, flow, CONNECTION_CLOSED, f->number);

@@ -26,8 +26,24 @@ struct mutations_row {
 	uint64_t found, blamed; /**< violations: found; and something found of the other end */
 };
 
+/** A segment that neither end has sent, right before a violation of each kind. */
+struct mutations_foreign {
+	const char *name;
+	uint8_t flags;
+	bool from_peer;
+};
+
+static const struct mutations_foreign mutations_foreign[] = {
+	{"any of these, behind a foreign RST", PACKET_RST, false},
+	{"any of these, behind a foreign RST of the other end", PACKET_RST, true},
+	{"any of these, behind a foreign SYN", PACKET_SYN, false},
+	{"any of these, behind a foreign SYN of the other end", PACKET_SYN, true},
+};
+
+#define MUTATIONS_FOREIGN (sizeof mutations_foreign / sizeof *mutations_foreign)
+
 struct mutations {
-	struct mutations_row *imperfect, *violations;
+	struct mutations_row *imperfect, *violations, foreign[MUTATIONS_FOREIGN];
 	bool verbose;
 	FILE *out; /**< of the table */
 	const char *file;
@@ -130,6 +146,61 @@ static void mutations_violation(struct mutations *m, const struct variant *all,
 	}
 }
 
+/* All frames, and a foreign one before that of @p t. @return false: that has no TCP header. */
+static bool mutations_add_foreign(struct variant *v, const struct variant *all,
+	const struct violations_target *t, const struct mutations_foreign *how, uint8_t *bytes)
+{
+	bool found = false;
+
+	variant_clear(v);
+	v->config = all->config;
+	for (unsigned k = 0; k < all->n; k++) {
+		const struct cap_frame *f = &all->frames[k];
+		struct cap_frame foreign;
+
+		if (!found && f->number == t->frame) {
+			if (!variant_make_foreign(f, how->flags, how->from_peer, bytes, &foreign))
+				return false;
+			variant_add(v, &foreign);
+			found = true;
+		}
+		variant_add(v, f);
+	}
+	return found;
+}
+
+static void mutations_behind_foreign(struct mutations *m, const struct variant *all,
+	const struct variant_findings *before, struct violations_target *t, unsigned which)
+{
+	static struct variant_findings found;
+	static uint8_t bytes[VARIANT_FOREIGN_MAX];
+	const struct mutations_foreign *how = &mutations_foreign[which];
+	struct mutations_row *row = &m->foreign[which];
+	struct variant v = {0};
+
+	for (unsigned c = 0; c < violations_num_classes; c++) {
+		const struct variant_finding *f;
+
+		violations_classes[c].apply(t, 0);
+		if (t->num_undo == 0)
+			continue;
+		if (!mutations_add_foreign(&v, all, t, how, bytes)) {
+			violations_undo(t);
+			break;
+		}
+		variant_check(&v, &found);
+		violations_undo(t);
+		row->variants++;
+		f = variant_new_finding(&found, before, false);
+		row->found += f != NULL;
+		if (!f)
+			mutations_tell(m, how->name, c, "missed in frame",
+				&(struct variant_finding){requirement(0), t->frame, t->from});
+		row->blamed += mutations_blamed(&found, before, t) != NULL;
+	}
+	variant_free(&v);
+}
+
 static void mutations_violations(
 	struct mutations *m, const struct variant *all, const struct variant_findings *before)
 {
@@ -139,9 +210,12 @@ static void mutations_violations(
 	violations_find(all, &targets);
 	step = 1 + targets.n / TARGETS_MAX;
 	for (unsigned k = 0; k < targets.n; k += step)
-		if (mutations_is_good_frame(before, targets.list[k].frame))
+		if (mutations_is_good_frame(before, targets.list[k].frame)) {
 			for (unsigned c = 0; c < violations_num_classes; c++)
 				mutations_violation(m, all, before, &targets.list[k], c);
+			for (unsigned c = 0; c < MUTATIONS_FOREIGN; c++)
+				mutations_behind_foreign(m, all, before, &targets.list[k], c);
+		}
 	violations_free(&targets);
 }
 
@@ -190,6 +264,13 @@ static struct mutations_row mutations_print_imperfect(const struct mutations *m)
 	return sum;
 }
 
+static void mutations_print_row(
+	const struct mutations *m, const char *name, const struct mutations_row *row)
+{
+	fprintf(m->out, "| %s | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " |\n", name,
+		row->variants, row->found, row->variants - row->found, row->blamed);
+}
+
 static void mutations_print_violations(const struct mutations *m)
 {
 	struct mutations_row sum = {0};
@@ -201,12 +282,11 @@ static void mutations_print_violations(const struct mutations *m)
 		const struct mutations_row *row = &m->violations[c];
 
 		mutations_add(&sum, row);
-		fprintf(m->out, "| %s | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " |\n",
-			violations_classes[c].name, row->variants, row->found,
-			row->variants - row->found, row->blamed);
+		mutations_print_row(m, violations_classes[c].name, row);
 	}
-	fprintf(m->out, "| all | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " |\n",
-		sum.variants, sum.found, sum.variants - sum.found, sum.blamed);
+	mutations_print_row(m, "all", &sum);
+	for (unsigned c = 0; c < MUTATIONS_FOREIGN; c++)
+		mutations_print_row(m, mutations_foreign[c].name, &m->foreign[c]);
 }
 
 /* True if all of @p table stands in @p path. */

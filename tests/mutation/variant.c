@@ -87,6 +87,47 @@ void variant_file_close(struct variant_file *f)
 	free(f->bytes);
 }
 
+static void variant_swap(uint8_t *a, uint8_t *b, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		uint8_t was = a[i];
+
+		a[i] = b[i];
+		b[i] = was;
+	}
+}
+
+bool variant_make_foreign(const struct cap_frame *f, uint8_t flags, bool from_peer, uint8_t *bytes,
+	struct cap_frame *out)
+{
+	struct packet p;
+	uint8_t *tcp, *ip;
+	size_t at;
+	bool v4;
+
+	if (packet_parse(f, &p) != PACKET_TCP || p.header == 0 || p.captured != p.len)
+		return false;
+	at = (size_t)(p.text - f->bytes); /* its text begins there, and it ends */
+	if (at > VARIANT_FOREIGN_MAX)
+		return false;
+	memcpy(bytes, f->bytes, at);
+	tcp = bytes + at - p.header;
+	v4 = ip_addr_is_v4(&p.src.addr);
+	ip = tcp - (v4 ? 20 : 40);
+	store_be16(ip + (v4 ? 2 : 4), (uint16_t)(p.header + (v4 ? 20 : 0)));
+	if (from_peer) {
+		variant_swap(tcp, tcp + 2, 2);
+		variant_swap(ip + (v4 ? 12 : 8), ip + (v4 ? 16 : 24), v4 ? 4 : 16);
+	}
+	store_be32(tcp + 4, p.seq + 0x70000000);
+	store_be32(tcp + 8, 0);
+	tcp[13] = flags;
+	*out = *f;
+	out->bytes = bytes;
+	out->captured = out->len = (uint32_t)at;
+	return true;
+}
+
 void variant_add(struct variant *v, const struct cap_frame *f)
 {
 	if (v->n == v->cap) {

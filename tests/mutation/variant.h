@@ -49,6 +49,19 @@ void variant_file_close(struct variant_file *f);
 void variant_file_sum(struct variant_file *f);
 void variant_file_empty_sums(struct variant_file *f);
 
+/** Octets that a foreign frame may have. */
+#define VARIANT_FOREIGN_MAX 512
+
+/**
+ * A segment without text and with @p flags alone, between the ends of @p f and with a sequence
+ * number far off, as whoever knows no more than addresses and ports can send.
+ * @param from_peer it has the other end's address.
+ * @param[out] bytes room of VARIANT_FOREIGN_MAX; @p out lies in it.
+ * @return false: @p f is no TCP segment.
+ */
+bool variant_make_foreign(const struct cap_frame *f, uint8_t flags, bool from_peer, uint8_t *bytes,
+	struct cap_frame *out);
+
 /** Append a frame. */
 void variant_add(struct variant *v, const struct cap_frame *f);
 

@@ -509,6 +509,59 @@ static void test_reset(void **state)
 	assert_int_equal(h.how, CONNECTION_RESET);
 }
 
+/* A RST counts where its receiver takes it (RFC 5961 section 3.2), or else nobody would need to own
+ * it. */
+static void test_foreign_reset(void **state)
+{
+	static const struct follow_config config;
+	static const struct {
+		uint32_t off;
+		bool fin, counts;
+	} resets[] = {{0, false, true}, {1, false, false}, {(uint32_t)-1, false, false},
+		{0x70000000, false, false}, {1, true, true}, {2, true, false}};
+
+	for (unsigned i = 0; i < sizeof resets / sizeof *resets; i++) {
+		struct cap_maker m;
+		struct heard h;
+		uint32_t next;
+
+		cap_maker_init(&m);
+		cap_maker_start(&m);
+		next = m.seq[1];
+		if (resets[i].fin)
+			cap_maker_packet(&m, 1, next, m.seq[0], PACKET_FIN | PACKET_ACK, NULL, 0);
+		cap_maker_packet(&m, 1, next + resets[i].off, 0, PACKET_RST, NULL, 0);
+		cap_maker_send(&m, 0, 1, 10);
+		follow(&m, &config, &h);
+		assert_int_equal(h.good, !resets[i].counts);
+		assert_int_equal(h.how == CONNECTION_RESET, resets[i].counts);
+	}
+}
+
+/* A SYN alone begins nothing; what is sent behind it does, where its answer was not captured. */
+static void test_foreign_syn(void **state)
+{
+	struct cap_maker m;
+
+	for (unsigned side = 0; side < 2; side++) {
+		connected(&m);
+		cap_maker_packet(&m, side, 0x70000000, 0, PACKET_SYN, NULL, 0);
+		cap_maker_request(&m);
+		cap_maker_reply(&m);
+		cap_maker_packet(&m, side, 0x70000000, 0, PACKET_SYN, NULL, 0);
+		cap_maker_send(&m, 0, 1, 10);
+		expect(&m, "ORP>C");
+	}
+	cap_maker_init(&m);
+	cap_maker_start(&m);
+	m.seq[0] = 900000;
+	m.at[0] = 0;
+	cap_maker_packet(&m, 0, m.seq[0]++, 0, PACKET_SYN, NULL, 0);
+	cap_maker_packet(&m, 0, m.seq[0], 700001, PACKET_ACK, NULL, 0);
+	cap_maker_request(&m);
+	expect(&m, "ORPCORC");
+}
+
 /* The same addresses and ports again, with other sequence numbers. */
 static void test_reused(void **state)
 {
@@ -626,6 +679,8 @@ int main(void)
 		cmocka_unit_test(test_sent_again),
 		cmocka_unit_test(test_fin_in_fpdu),
 		cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_foreign_reset),
+		cmocka_unit_test(test_foreign_syn),
 		cmocka_unit_test(test_reused),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_memory),
