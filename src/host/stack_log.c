@@ -7,23 +7,34 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 static void stack_log_keep(struct stack_log *l, enum log_level level, const char *text)
 {
-	struct stack_log_entry *e;
+	uint64_t number = atomic_fetch_add_explicit(&l->lines, 1, memory_order_relaxed);
+	struct stack_log_kept *k = &l->kept[number % STACK_LOG_KEPT];
+	uint64_t version = atomic_load_explicit(&k->version, memory_order_relaxed);
+	struct stack_log_entry e = {.level = level};
+	uint64_t words[STACK_LOG_WORDS] = {0};
 	struct timespec t;
 
-	/* A line is not worth a wait: the lock's holder may be the thread that this interrupts. */
-	if (pthread_mutex_trylock(&l->lock) != 0)
-		return;
 	clock_gettime(CLOCK_REALTIME, &t);
-	e = &l->kept[l->lines++ % STACK_LOG_KEPT];
-	e->time = (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-	e->level = level;
-	snprintf(e->text, sizeof e->text, "%s", text);
-	pthread_mutex_unlock(&l->lock);
+	e.time = (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+	snprintf(e.text, sizeof e.text, "%s", text);
+	memcpy(words, &e, sizeof e);
+	if (version && atomic_load_explicit(&k->number, memory_order_relaxed) > number)
+		return; /* it came late */
+	/* A line is not worth a wait: who writes here may be the thread that this interrupts. */
+	if (version & 1 || !atomic_compare_exchange_strong_explicit(&k->version, &version,
+				   version + 1, memory_order_acquire, memory_order_relaxed))
+		return;
+	/* Each after the odd version, and read before the version is looked at again. */
+	atomic_store_explicit(&k->number, number, memory_order_release);
+	for (unsigned i = 0; i < STACK_LOG_WORDS; i++)
+		atomic_store_explicit(&k->words[i], words[i], memory_order_release);
+	atomic_store_explicit(&k->version, version + 2, memory_order_release);
 }
 
 static void stack_log_line(void *ctx, enum log_level level, const char *text)
@@ -48,7 +59,6 @@ int stack_log_open(struct stack_log *l, enum log_level max_level, const char *pa
 {
 	*l = (struct stack_log){
 		.sink = {.line = stack_log_line, .ctx = l, .max_level = max_level}, .fd = -1};
-	pthread_mutex_init(&l->lock, NULL);
 	if (!*path)
 		return 0;
 	l->fd = own_file_open(path, O_WRONLY | O_APPEND, 0644);
@@ -60,7 +70,6 @@ void stack_log_close(struct stack_log *l)
 	if (l->fd >= 0)
 		close(l->fd);
 	l->fd = -1;
-	pthread_mutex_destroy(&l->lock);
 }
 
 void stack_log_set_level(struct stack_log *l, enum log_level level)
@@ -77,22 +86,23 @@ const char *stack_log_level_name(enum log_level level)
 
 bool stack_log_get(struct stack_log *l, uint64_t n, struct stack_log_entry *out)
 {
-	bool kept;
+	struct stack_log_kept *k = &l->kept[n % STACK_LOG_KEPT];
+	uint64_t version = atomic_load_explicit(&k->version, memory_order_acquire), number;
+	uint64_t words[STACK_LOG_WORDS];
 
-	pthread_mutex_lock(&l->lock);
-	kept = n < l->lines && l->lines - n <= STACK_LOG_KEPT;
-	if (kept)
-		*out = l->kept[n % STACK_LOG_KEPT];
-	pthread_mutex_unlock(&l->lock);
-	return kept;
+	if (!version || version & 1)
+		return false;
+	number = atomic_load_explicit(&k->number, memory_order_acquire);
+	for (unsigned i = 0; i < STACK_LOG_WORDS; i++)
+		words[i] = atomic_load_explicit(&k->words[i], memory_order_acquire);
+	/* If it changed meanwhile, it is a later one now. */
+	if (number != n || atomic_load_explicit(&k->version, memory_order_relaxed) != version)
+		return false;
+	memcpy(out, words, sizeof *out);
+	return true;
 }
 
 uint64_t stack_log_lines(struct stack_log *l)
 {
-	uint64_t lines;
-
-	pthread_mutex_lock(&l->lock);
-	lines = l->lines;
-	pthread_mutex_unlock(&l->lock);
-	return lines;
+	return atomic_load_explicit(&l->lines, memory_order_relaxed);
 }

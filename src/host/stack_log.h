@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /** Lines that are kept, and how much of each. */
@@ -21,12 +21,23 @@ struct stack_log_entry {
 	char text[STACK_LOG_LINE];
 };
 
+#define STACK_LOG_WORDS ((sizeof(struct stack_log_entry) + sizeof(uint64_t) - 1) / sizeof(uint64_t))
+
+/**
+ * A line that is kept. Nobody waits for another here: who writes may be a signal's handler, of the
+ * thread that it interrupts, or a child of fork(); and who reads takes what is whole.
+ */
+struct stack_log_kept {
+	_Atomic uint64_t version; /**< odd: it is being written */
+	_Atomic uint64_t number;  /**< of the line, from 0 */
+	_Atomic uint64_t words[STACK_LOG_WORDS];
+};
+
 struct stack_log {
 	struct log_sink sink;
-	int fd;               /**< -1: stderr */
-	pthread_mutex_t lock; /**< of the rest */
-	uint64_t lines;       /**< since it was opened; the last STACK_LOG_KEPT are kept */
-	struct stack_log_entry kept[STACK_LOG_KEPT];
+	int fd;                 /**< -1: stderr */
+	_Atomic uint64_t lines; /**< since it was opened; the last STACK_LOG_KEPT are kept */
+	struct stack_log_kept kept[STACK_LOG_KEPT];
 };
 
 /** @param path a file to append to; empty: stderr. @return 0 or -errno. */
@@ -41,7 +52,8 @@ const char *stack_log_level_name(enum log_level level);
 
 /**
  * The @p n th line since the log was opened, from 0. Any thread.
- * @return false: it is not kept any more, or has not come yet.
+ * @return false: it is not kept any more, or not yet; or it was lost, as is a line that comes
+ * while one of STACK_LOG_KEPT lines before is still being written.
  */
 bool stack_log_get(struct stack_log *l, uint64_t n, struct stack_log_entry *out);
 

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +90,83 @@ static void test_keeps_the_last(void **state)
 	stack_log_close(&l);
 }
 
+static struct stack_log read_log;
+static atomic_bool reading;
+static _Atomic unsigned read_rounds, read_wrong;
+
+/** Whatever is there is whole, and the line that was asked for. */
+static void *read_all(void *arg)
+{
+	struct stack_log_entry e;
+	char text[STACK_LOG_LINE];
+
+	while (atomic_load(&reading)) {
+		uint64_t lines = stack_log_lines(&read_log);
+
+		for (uint64_t i = lines > STACK_LOG_KEPT ? lines - STACK_LOG_KEPT : 0; i < lines;
+			i++) {
+			if (!stack_log_get(&read_log, i, &e))
+				continue;
+			snprintf(text, sizeof text, "%0100llu and %0100llu", (unsigned long long)i,
+				(unsigned long long)i);
+			if (strcmp(e.text, text) != 0)
+				atomic_fetch_add(&read_wrong, 1);
+		}
+		atomic_fetch_add(&read_rounds, 1);
+	}
+	return NULL;
+}
+
+/** Who reads stops nobody who writes, and none of the lines is lost. */
+static void test_keeps_what_comes_while_it_is_read(void **state)
+{
+	struct stack_log_entry e;
+	unsigned n, before;
+	pthread_t thread;
+
+	assert_int_equal(stack_log_open(&read_log, LOG_LEVEL_INFO, "/dev/null"), 0);
+	atomic_store(&reading, true);
+	assert_int_equal(pthread_create(&thread, NULL, read_all, NULL), 0);
+	/* As long as it takes for both to have been at it. */
+	before = atomic_load(&read_rounds);
+	for (n = 0; n < 20000 || atomic_load(&read_rounds) - before < 100; n++)
+		log_printf(&read_log.sink, LOG_LEVEL_INFO, "%0100u and %0100u", n, n);
+	atomic_store(&reading, false);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(read_wrong, 0);
+	assert_int_equal(stack_log_lines(&read_log), n);
+	for (unsigned i = n - STACK_LOG_KEPT; i < n; i++)
+		assert_true(stack_log_get(&read_log, i, &e));
+	stack_log_close(&read_log);
+}
+
+/** A handler's line comes in the midst of another of its thread: neither waits for the other. */
+static void test_keeps_none_in_place_of_one_that_is_written(void **state)
+{
+	static struct stack_log l;
+	struct stack_log_entry e;
+
+	assert_int_equal(stack_log_open(&l, LOG_LEVEL_INFO, "/dev/null"), 0);
+	log_printf(&l.sink, LOG_LEVEL_INFO, "first");
+	l.kept[1].version = 1;
+	assert_false(stack_log_get(&l, 1, &e));
+	log_printf(&l.sink, LOG_LEVEL_INFO, "lost");
+	log_printf(&l.sink, LOG_LEVEL_INFO, "third");
+	assert_int_equal(stack_log_lines(&l), 3);
+	assert_false(stack_log_get(&l, 1, &e));
+	assert_true(stack_log_get(&l, 2, &e));
+	assert_string_equal(e.text, "third");
+	/* One that was overtaken by STACK_LOG_KEPT others does not take the place of the last. */
+	l.lines = 2 + STACK_LOG_KEPT;
+	log_printf(&l.sink, LOG_LEVEL_INFO, "later");
+	l.lines = 2;
+	log_printf(&l.sink, LOG_LEVEL_INFO, "late");
+	assert_false(stack_log_get(&l, 2, &e));
+	assert_true(stack_log_get(&l, 2 + STACK_LOG_KEPT, &e));
+	assert_string_equal(e.text, "later");
+	stack_log_close(&l);
+}
+
 /* The runs of several programs stand one after the other. */
 static void test_appends(void **state)
 {
@@ -158,6 +237,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FILED(test_levels),
 		FILED(test_keeps_the_last),
+		FILED(test_keeps_what_comes_while_it_is_read),
+		FILED(test_keeps_none_in_place_of_one_that_is_written),
 		FILED(test_appends),
 		FILED(test_long_line),
 		FILED(test_stderr),
