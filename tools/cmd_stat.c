@@ -285,8 +285,9 @@ static int cmd_stat_all(struct telemetry_clients *c, bool prometheus)
 	}
 	if (prometheus)
 		stat_print_prometheus(stdout, all);
-	else
-		rc = json_dumpf(all, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	else /* a terminal knows control characters beyond those that JSON must escape */
+		rc = json_dumpf(
+			all, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII);
 	if (!prometheus)
 		putchar('\n');
 	json_decref(all);

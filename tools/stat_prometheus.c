@@ -9,12 +9,28 @@
 #include <inttypes.h>
 #include <string.h>
 
-/** A label's value: backslash, quote and line feed are escaped. */
+/** Is there a control character of ISO 6429 at @p text, in UTF-8? Its length; 0: no. */
+static unsigned stat_prometheus_control(const char *text)
+{
+	unsigned char first = (unsigned char)text[0], second = (unsigned char)text[1];
+
+	if (first < 0x20 || first == 0x7f)
+		return 1;
+	return first == 0xc2 && second >= 0x80 && second < 0xa0 ? 2 : 0;
+}
+
+/**
+ * A label's value: backslash, quote and line feed are escaped. The format has no escapes for what a
+ * terminal would take for its own, and the text may be anybody's.
+ */
 static void stat_prometheus_value(FILE *out, const char *text)
 {
 	for (; text && *text; text++) {
-		if (*text == '\n') {
-			fputs("\\n", out);
+		unsigned control = stat_prometheus_control(text);
+
+		if (control) {
+			fputs(*text == '\n' ? "\\n" : "?", out);
+			text += control - 1;
 			continue;
 		}
 		if (*text == '"' || *text == '\\')

@@ -64,7 +64,7 @@ static void answer_info(void *ctx, const char *parameters, struct json_text *j)
 	if (stuck)
 		json_text_string(j, "error", "the engine is not released");
 	json_text_number(j, "pid", (uint64_t)getpid());
-	json_text_string(j, "program", "a \"b\"\n\x1b[2J");
+	json_text_string(j, "program", "a \"b\"\n\x1b[2J\xc2\x9b\xc3\xa9");
 	json_text_string(j, "device", "uiw7");
 	json_text_object_end(j);
 }
@@ -249,12 +249,23 @@ static void it_is_metrics(void **state)
 		strstr(c.out, "# HELP uiwarp_tcp_retransmits_total tcp: segments sent again\n"
 			      "# TYPE uiwarp_tcp_retransmits_total counter\n"
 			      "uiwarp_tcp_retransmits_total{pid=\""));
-	assert_non_null(strstr(c.out, ",program=\"a \\\"b\\\"\\n\033[2J\",device=\"uiw7\"} 12\n"));
+	assert_non_null(
+		strstr(c.out, ",program=\"a \\\"b\\\"\\n?[2J?\xc3\xa9\",device=\"uiw7\"} 12\n"));
 	assert_non_null(strstr(c.out, "# TYPE uiwarp_tcp_connections gauge\n"));
 	assert_non_null(strstr(c.out, ",reason=\"tcp_bad_cksum\"} 5\n"));
 	assert_non_null(strstr(c.out, ",local=\"10.0.0.1:7\",remote=\"10.0.0.2:1003\",qp=\"4\"} "));
 	assert_non_null(
 		strstr(c.out, ",layer=\"1\",type=\"1\",code=\"0\",direction=\"sent\"} 4\n"));
+}
+
+/** Whatever a process says its name is, no control character gets to a terminal. */
+static void it_is_json(void **state)
+{
+	RUN("stat", "--json");
+	assert_int_equal(child_exit(&c), 0);
+	for (const char *at = c.out; *at; at++)
+		assert_true(*at == '\n' || (*at >= 0x20 && *at < 0x7f));
+	assert_non_null(strstr(c.out, "\"program\": \"a \\\"b\\\"\\n\\u001B[2J\\u009B\\u00E9\""));
 }
 
 /** Count lines of @p path that have @p what. */
@@ -606,6 +617,7 @@ int main(void)
 		cmocka_unit_test(one_that_is_stuck_is_named),
 		cmocka_unit_test(a_qp_is_followed),
 		cmocka_unit_test(it_is_metrics),
+		cmocka_unit_test(it_is_json),
 		cmocka_unit_test(samples_are_recorded),
 		cmocka_unit_test(a_signal_ends_a_record),
 		cmocka_unit_test(others_ask_during_a_record),
