@@ -128,8 +128,11 @@ void sock_port_release(struct sock_stack *s, const struct ip_endpoint *local)
 	if (!p)
 		return;
 	LIST_REMOVE(p, link);
-	if (p->fd >= 0)
+	if (p->fd >= 0) {
+		/* A child may have a copy for a moment, which keeps the port, but not from us. */
+		(void)sock_option(p->fd, SOL_SOCKET, SO_REUSEADDR, 1);
 		close(p->fd);
+	}
 	free(p);
 }
 

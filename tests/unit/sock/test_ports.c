@@ -70,6 +70,29 @@ static void a_listener_shares_its_port_with_none(void **state)
 	teardown_two();
 }
 
+/** What was ours is free for us, though a child has yet to let go of its copies. */
+static void a_child_keeps_no_port_from_us(void **state)
+{
+	struct ip_endpoint a = fixture_at("127.0.0.1", 0);
+	pid_t child;
+
+	setup_two();
+	for (unsigned listens = 0; listens < 2; listens++) {
+		assert_int_equal(llp_port_reserve(f.llp, &a, 0), 0);
+		if (listens)
+			assert_int_equal(llp_listen(f.llp, &a, 8, refuse, NULL, &f.listener), 0);
+		child = fixture_child();
+		if (listens)
+			llp_unlisten(f.llp, f.listener);
+		f.listener = NULL;
+		llp_port_release(f.llp, &a);
+		assert_int_equal(llp_port_reserve(other.llp, &a, 0), 0);
+		llp_port_release(other.llp, &a);
+		fixture_end_child(child);
+	}
+	teardown_two();
+}
+
 static void a_foreign_address_has_no_ports(void **state)
 {
 	struct ip_endpoint a = fixture_at("192.0.2.254", 0);
@@ -208,6 +231,7 @@ int main(void)
 		cmocka_unit_test(an_ephemeral_port_is_chosen),
 		cmocka_unit_test(a_port_is_ones_own_in_all_processes),
 		cmocka_unit_test(a_listener_shares_its_port_with_none),
+		cmocka_unit_test(a_child_keeps_no_port_from_us),
 		cmocka_unit_test(a_foreign_address_has_no_ports),
 		cmocka_unit_test(time_wait_keeps_no_server_waiting),
 		cmocka_unit_test(a_reserved_port_is_connected_from),
