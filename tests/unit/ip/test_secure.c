@@ -120,9 +120,13 @@ static void errors_about_esp_lower_the_path(void **state)
 		{ETH_V6 V6("3a", "40", FD9, FD1) "02 00 00 00 00 00 05 78" V6("32", "40", FD1, FD2)
 				SPI,
 			true, 1400},
-		{ETH_V6 V6("3a", "40", FD9, FD1) "02 00 00 00 00 00 00 00" V6("32", "40", FD1, FD2)
+		{ETH_V6 V6("3a", "40", FD9, FD1) "02 00 00 00 00 00 05 00" V6("32", "40", FD1, FD2)
 				SPI,
 			true, 1280},
+		/* RFC 8201 section 4: less than a link of IPv6 can have. */
+		{ETH_V6 V6("3a", "40", FD9, FD1) "02 00 00 00 00 00 04 ff" V6("32", "40", FD1, FD2)
+				SPI,
+			true, 1500},
 		{ETH_V6 V6("3a", "40", FD9, FD1) "02 00 00 00 ff ff 05 78" V6("32", "40", FD1, FD2)
 				SPI,
 			true, 1500},
