@@ -145,25 +145,58 @@ static bool cap_spool_is_variant(int fd)
 	return false;
 }
 
-/** Let libpcap write what only it can read into @p to, in the plain format. */
-static int cap_spool_convert(pcap_t *p, FILE *to, struct cap_error *e)
+/* What was wrong first is why: a compressed file may have been cut off before. */
+#define cap_spool_damage(damage, ...)                 \
+	do {                                          \
+		if ((damage)->text[0] == '\0')        \
+			cap_bad(damage, __VA_ARGS__); \
+	} while (0)
+
+/**
+ * Let libpcap write what only it can read into @p to, in the plain format.
+ * @return frames that were written; -1: none, @p e says why.
+ */
+static int64_t cap_spool_convert(
+	pcap_t *p, FILE *to, uint64_t room, struct cap_error *damage, struct cap_error *e)
 {
 	pcap_dumper_t *d = pcap_dump_fopen(p, to);
+	uint64_t used = CAP_PCAP_HEADER;
+	struct pcap_pkthdr *h;
+	const u_char *bytes;
+	int64_t frames = 0;
 	int rc;
 
 	if (!d) {
 		cap_bad(e, "%s", pcap_geterr(p));
 		return -1;
 	}
-	rc = pcap_loop(p, -1, pcap_dump, (u_char *)d);
-	if (pcap_dump_flush(d) != 0)
-		rc = -1;
-	/* What libpcap says of an end in mid frame, our reader says of the rest as well. */
-	if (rc < 0 && pcap_dump_ftell(d) <= 24) {
-		cap_bad(e, "%s", pcap_geterr(p));
-		return -1;
+	while ((rc = pcap_next_ex(p, &h, &bytes)) == 1) {
+		used += CAP_PCAP_RECORD + h->caplen;
+		if (used > room) {
+			cap_spool_damage(damage, "longer than there is room in %.80s",
+				cap_spool_directory());
+			break;
+		}
+		pcap_dump((u_char *)d, h, bytes);
+		frames++;
 	}
-	return 0;
+	if (rc == PCAP_ERROR)
+		cap_spool_damage(damage, "cut off or damaged in frame %llu: %.100s",
+			(unsigned long long)frames + 1, pcap_geterr(p));
+	return frames;
+}
+
+/** Close what was written. @return false: not all of it is there; @p damage says why. */
+static bool cap_spool_close(FILE *to, struct cap_error *damage)
+{
+	bool failed = ferror(to);
+
+	errno = failed ? EIO : 0;
+	if (fclose(to) == 0 && !failed)
+		return true;
+	cap_spool_damage(
+		damage, "cannot be copied to %.80s: %s", cap_spool_directory(), strerror(errno));
+	return false;
 }
 
 int cap_spool_variant(int fd, uint64_t room, struct cap_error *damage, struct cap_error *e)
@@ -171,7 +204,8 @@ int cap_spool_variant(int fd, uint64_t room, struct cap_error *damage, struct ca
 	char text[PCAP_ERRBUF_SIZE];
 	FILE *from, *to = NULL;
 	pcap_t *p = NULL;
-	int spool, rc = -1;
+	int64_t frames = -1;
+	int spool;
 
 	if (!cap_spool_is_variant(fd))
 		return fd;
@@ -190,14 +224,16 @@ int cap_spool_variant(int fd, uint64_t room, struct cap_error *damage, struct ca
 		cap_bad(e, "%s", strerror(errno));
 	}
 	if (p) {
-		rc = cap_spool_convert(p, to, e);
+		frames = cap_spool_convert(p, to, room, damage, e);
 		pcap_close(p); /* and from with it */
 	} else if (from) {
 		fclose(from);
 	}
 	if (to)
-		fclose(to);
-	if (rc == 0)
+		cap_spool_close(to, damage);
+	if (frames == 0 && damage->text[0] != '\0')
+		*e = *damage; /* there is nothing of it */
+	else if (frames >= 0)
 		return spool;
 	close(spool);
 	return -1;

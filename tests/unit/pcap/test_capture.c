@@ -5,9 +5,11 @@
 #include "support/cap_bytes.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -194,6 +196,76 @@ static void test_file(void **state)
 	unlink(two);
 }
 
+/* Kuznetzov's pcap with two frames "abc". */
+static const char variant_two[] = "\x34\xcd\xb2\xa1\2\0\4\0\0\0\0\0\0\0\0\0\xff\xff\0\0\1\0\0\0"
+				  "\1\0\0\0\2\0\0\0\3\0\0\0\5\0\0\0\0\0\0\0\0\0\0\0"
+				  "abc"
+				  "\1\0\0\0\2\0\0\0\3\0\0\0\5\0\0\0\0\0\0\0\0\0\0\0"
+				  "abc";
+
+/* The first @p len octets of it. */
+static struct cap_file *open_variant(size_t len, uint64_t room, struct cap_error *e)
+{
+	char name[] = "/tmp/test_captureXXXXXX";
+	struct cap_file *c;
+
+	write_file(name, variant_two, len < sizeof variant_two ? len : sizeof variant_two - 1);
+	c = cap_open_within(name, room, e);
+	unlink(name);
+	return c;
+}
+
+/* One frame, then why there are no more. */
+static void expect_cut(struct cap_file *c, const char *why)
+{
+	struct cap_error e = {""};
+	struct cap_frame f;
+
+	assert_non_null(c);
+	assert_int_equal(cap_next(c, &f, &e), CAP_FRAME);
+	assert_memory_equal(f.bytes, "abc", 3);
+	assert_int_equal(cap_next(c, &f, &e), CAP_BAD);
+	assert_non_null(strstr(e.text, why));
+	cap_close(c);
+}
+
+static void test_variant_cut(void **state)
+{
+	struct cap_error e = {""};
+
+	expect_cut(open_variant(76, UINT64_MAX, &e), "cut off or damaged in frame 2: ");
+	expect_cut(open_variant(52, UINT64_MAX, &e), "cut off or damaged in frame 2: ");
+	expect_cut(open_variant(SIZE_MAX, 50, &e), "longer than there is room in ");
+	/* Of the first frame there is nothing to read. */
+	for (size_t len = 25; len < 51; len++) {
+		e.text[0] = '\0';
+		assert_null(open_variant(len, UINT64_MAX, &e));
+		assert_non_null(strstr(e.text, "cut off or damaged in frame 1: "));
+	}
+	assert_null(open_variant(SIZE_MAX, 30, &e));
+	assert_non_null(strstr(e.text, "longer than there is room in "));
+}
+
+/* The disk is full when the copy is closed: what is there is read, and why there is no more. */
+static void test_variant_not_written(void **state)
+{
+	struct rlimit was, limit;
+	struct cap_error e = {""};
+	struct cap_file *c;
+	char name[] = "/tmp/test_captureXXXXXX";
+
+	write_file(name, variant_two, sizeof variant_two - 1);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	limit = was;
+	limit.rlim_cur = 50;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	c = cap_open(name, &e);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	unlink(name);
+	expect_cut(c, "cannot be copied to ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +276,8 @@ int main(void)
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_not_a_capture),
 		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_variant_cut),
+		cmocka_unit_test(test_variant_not_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
