@@ -4,6 +4,8 @@
 #include "base/container_of.h"
 #include "ip/arp.h"
 #include "ip/icmp.h"
+#include "ip/ipv4_wire.h"
+#include "ip/ipv6_wire.h"
 #include "ip/nd.h"
 #include "ip/stack.h"
 
@@ -226,20 +228,43 @@ static void neighbour_move(struct ip_neighbour *n, const uint8_t *mac, uint64_t 
 	n->claimed = now;
 }
 
+/* By another router, if there is one whose address is known. @return false: @p m was not sent. */
+static bool neighbour_redirect(
+	struct ip_stack *s, const struct ip_addr *from, struct rte_mbuf *m, uint64_t now)
+{
+	const uint8_t *h = rte_pktmbuf_mtod_offset(m, const uint8_t *, ETH_LEN);
+	struct ip_addr dst =
+		ip_addr_is_v4(from) ? ip_addr_from_v4(h + IPV4_DST) : ip_addr_from_v6(h + IPV6_DST);
+	struct ip_addr hop;
+	struct ip_neighbour *n;
+
+	if (route_next_hop(s, &dst, &hop) < 0)
+		return false;
+	n = neighbour_find(s, &hop);
+	if (!n || !neighbour_is_known(n))
+		return false;
+	(void)neighbour_output(s, n, m, now);
+	return true;
+}
+
 /* RFC 4861 section 7.2.2: the packets that waited are answered by "address unreachable". */
 static void neighbour_fail(struct ip_neighbour *n, uint64_t now)
 {
 	struct ip_stack *s = n->stack;
 	struct rte_mbuf *queue[NEIGHBOUR_QUEUE];
 	unsigned queued = neighbour_take_queue(n, queue);
+	const struct ip_addr addr = n->addr; /* another neighbour may take the entry's place */
 	char text[IP_ADDR_STRLEN];
 
 	s->stats.neighbour_failed++;
 	log_printf(s->cfg.log, LOG_LEVEL_INFO, "ip: %s does not answer %s",
-		ip_addr_format(&n->addr, text), ip_addr_is_v4(&n->addr) ? "ARP" : "ND");
+		ip_addr_format(&addr, text), ip_addr_is_v4(&addr) ? "ARP" : "ND");
 	neighbour_set_state(n, NEIGHBOUR_FAILED);
 	neighbour_arm(n, now + FAILED_HOLD_NS);
+	route_leave_gateway(s, &addr);
 	for (unsigned i = 0; i < queued; i++) {
+		if (neighbour_redirect(s, &addr, queue[i], now))
+			continue;
 		icmp_report_own(s, queue[i], now);
 		rte_pktmbuf_free(queue[i]);
 	}
@@ -268,7 +293,8 @@ static void neighbour_unanswered(struct ip_neighbour *n, uint64_t now)
 		break;
 	}
 	/* Its address may have moved to another MAC: ask everybody before giving up (RFC 7048
-	 * section 3). */
+	 * section 3). But another router need not wait for that. */
+	route_leave_gateway(n->stack, &n->addr);
 	neighbour_start_resolution(n, now);
 }
 

@@ -36,6 +36,13 @@ static bool route_goes_before(const struct route *a, const struct route *b)
 	return a->origin < b->origin;
 }
 
+/* Default routers are several (RFC 4861 section 6.3.6); of another prefix a person means one. */
+static bool route_may_be_beside(const struct route *a, const struct route *b)
+{
+	return a->prefix_len == 0 && a->has_gateway && b->has_gateway &&
+	       !ip_addr_equal(&a->gateway, &b->gateway);
+}
+
 static struct route *route_find_same(struct route_table *t, const struct route *r)
 {
 	for (unsigned i = 0; i < t->n; i++) {
@@ -43,7 +50,8 @@ static struct route *route_find_same(struct route_table *t, const struct route *
 
 		if (!route_same_prefix(x, r))
 			continue;
-		if (r->origin != ROUTE_ADVERTISED && x->origin != ROUTE_ADVERTISED)
+		if (r->origin != ROUTE_ADVERTISED && x->origin != ROUTE_ADVERTISED &&
+			!route_may_be_beside(x, r))
 			return x;
 		if (r->origin == x->origin && r->has_gateway == x->has_gateway &&
 			(!r->has_gateway || ip_addr_equal(&x->gateway, &r->gateway)))
@@ -174,6 +182,37 @@ bool route_is_gateway(const struct ip_stack *s, const struct ip_addr *a)
 			return true;
 	}
 	return false;
+}
+
+/** Put the route at @p i behind those that can replace it. @return false: there is none. */
+static bool route_put_behind(struct route_table *t, unsigned i)
+{
+	struct route r = t->r[i];
+	unsigned last = i;
+
+	while (last + 1 < t->n && t->r[last + 1].origin == r.origin &&
+		route_same_prefix(&t->r[last + 1], &r))
+		last++;
+	memmove(&t->r[i], &t->r[i + 1], (last - i) * sizeof r);
+	t->r[last] = r;
+	return last != i;
+}
+
+void route_leave_gateway(struct ip_stack *s, const struct ip_addr *gateway)
+{
+	struct route_table *t = &s->routes;
+	char text[IP_ADDR_STRLEN];
+	bool left = false;
+
+	for (unsigned i = t->n; i-- > 0;) {
+		if (t->r[i].has_gateway && ip_addr_equal(&t->r[i].gateway, gateway))
+			left |= route_put_behind(t, i);
+	}
+	if (!left)
+		return;
+	log_printf(s->cfg.log, LOG_LEVEL_INFO, "ip: the next router is used instead of %s",
+		ip_addr_format(gateway, text));
+	ip_paths_changed(s);
 }
 
 int ip_route_add(struct ip_stack *s, const struct ip_addr *prefix, unsigned prefix_len,

@@ -28,7 +28,7 @@ struct route_table {
 
 void route_init(struct ip_stack *s);
 
-/** @return 0, -EEXIST (same prefix and, if advertised, same gateway), -ENOSPC. */
+/** @return 0, -EEXIST (same prefix and, if advertised or a default, same gateway), -ENOSPC. */
 int route_insert(struct ip_stack *s, const struct route *r);
 
 /** Insert an advertised route, or update its lifetime; or remove it, if its @p expires is 0. */
@@ -36,6 +36,12 @@ void route_advertise(struct ip_stack *s, const struct route *r);
 
 /** Find the next hop to @p dst. @return 0 or -ENETUNREACH. */
 int route_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct ip_addr *hop);
+
+/**
+ * @p gateway does not answer: prefer the other routers that routes of the same prefix and origin
+ * have, one after the other (RFC 4861 section 6.3.6).
+ */
+void route_leave_gateway(struct ip_stack *s, const struct ip_addr *gateway);
 
 /** True if @p a is on the link by a route without gateway. */
 bool route_is_on_link(const struct ip_stack *s, const struct ip_addr *a);

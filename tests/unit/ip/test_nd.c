@@ -24,6 +24,9 @@
 #define NS      "87 00 00 00 00 00 00 00 "
 #define SLLA    "01 01 02 00 00 00 00 02 "
 #define TLLA    "02 01 02 00 00 00 00 02 "
+#define ETH3    "33 33 00 00 00 01 02 00 00 00 00 03 86 dd "
+#define LL3     "fe 80 00 00 00 00 00 00 00 00 00 00 00 00 00 03 "
+#define SLLA3   "01 01 02 00 00 00 00 03 "
 #define RIVAL   "02 01 02 00 00 00 00 66 " /* TLLA of another station */
 
 static void input_fixed(struct host *h, const char *hex, unsigned piece)
@@ -381,6 +384,56 @@ static void router_without_an_address_stays_unknown(void **state)
 	host_free(h);
 }
 
+/* The last octet of the station that the last packet of TCP went to; 0: none was sent. */
+static unsigned last_station(const struct host *h)
+{
+	for (unsigned i = h->n_tx; i-- > 0;) {
+		const uint8_t *f = rte_pktmbuf_mtod(h->tx[i], const uint8_t *);
+
+		if (f[20] == IP_PROTO_TCP)
+			return f[5];
+	}
+	return 0;
+}
+
+/* RFC 4861 sections 6.3.6 and 7.3.3: a router that went away, then one that never was there. */
+static void another_router_is_used_when_one_does_not_answer(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
+	struct ip_path p = {.tos = 0};
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	input_fixed(h, ETH3 HEAD LL3 ALL RA SLLA3, 0);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	assert_int_equal(last_station(h), 2);
+	host_run(h, 8 * SECOND + SECOND / 10);
+	host_forget(h);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	assert_int_equal(last_station(h), 3);
+	host_free(h);
+
+	h = host_new_v6();
+	p.generation = 0;
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA, 0);
+	input_fixed(h, ETH3 HEAD LL3 ALL RA SLLA3, 0);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	assert_int_equal(last_station(h), 0);
+	host_run(h, 3 * SECOND + SECOND / 10);
+	assert_int_equal(last_station(h), 3); /* it waited for the other one */
+	assert_int_equal(h->n_errors, 0);
+	/* Nobody is there: each is asked in turn, and what waits is told of. */
+	host_run(h, 8 * SECOND);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	host_run(h, 3 * SECOND + SECOND / 10);
+	assert_int_equal(h->n_errors, 1);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::3"));
+	host_free(h);
+}
+
 static void bad_router_advertisements(void **state)
 {
 	struct host *h = host_new_v6();
@@ -573,6 +626,7 @@ int main(void)
 		cmocka_unit_test(router_that_becomes_a_host_is_no_gateway),
 		cmocka_unit_test(rival_does_not_speak_for_the_router),
 		cmocka_unit_test(router_without_an_address_stays_unknown),
+		cmocka_unit_test(another_router_is_used_when_one_does_not_answer),
 		cmocka_unit_test(bad_router_advertisements),
 		cmocka_unit_test(lifetime_may_be_endless),
 		cmocka_unit_test(options_of_the_wrong_form_are_passed_over),

@@ -165,6 +165,47 @@ static void routers_are_told_apart(void **state)
 	host_free(h);
 }
 
+/* RFC 4861 section 6.3.6: one after the other is used, but a person's before those that advertise.
+ */
+static void default_routers_take_turns(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr first = host_addr("10.0.0.2"), second = host_addr("10.0.0.3"),
+		       v6 = host_addr("fd00::9");
+	struct route r = {
+		.prefix = host_addr("::"),
+		.has_gateway = true,
+		.gateway = host_addr("fe80::2"),
+		.origin = ROUTE_ADVERTISED,
+		.expires = TIMER_NEVER,
+	};
+	uint32_t before;
+
+	assert_int_equal(add(h, "0.0.0.0", 0, "10.0.0.2"), 0);
+	assert_int_equal(add(h, "0.0.0.0", 0, "10.0.0.3"), 0);
+	assert_int_equal(add(h, "0.0.0.0", 0, "10.0.0.3"), -EEXIST);
+	assert_int_equal(add(h, "192.168.0.0", 16, "10.0.0.2"), 0);
+	expect_hop(h, "8.8.8.8", "10.0.0.2");
+	before = h->ip->generation;
+	route_leave_gateway(h->ip, &first);
+	expect_hop(h, "8.8.8.8", "10.0.0.3");
+	expect_hop(h, "192.168.1.1", "10.0.0.2"); /* it has no other */
+	assert_true(h->ip->generation != before);
+	before = h->ip->generation;
+	route_leave_gateway(h->ip, &first);
+	expect_hop(h, "8.8.8.8", "10.0.0.3");
+	assert_int_equal(h->ip->generation, before);
+	route_leave_gateway(h->ip, &second);
+	expect_hop(h, "8.8.8.8", "10.0.0.2");
+	host_free(h);
+	h = host_new_v6();
+	assert_int_equal(add(h, "::", 0, "fd00::9"), 0);
+	route_advertise(h->ip, &r);
+	route_leave_gateway(h->ip, &v6);
+	expect_hop(h, "2001:db8::1", "fd00::9");
+	host_free(h);
+}
+
 static void strangers_cannot_fill_the_table(void **state)
 {
 	struct host *h = host_new_v6();
@@ -193,6 +234,7 @@ int main(void)
 		cmocka_unit_test(changes_are_told_by_the_generation),
 		cmocka_unit_test(advertised_routes_live_and_die),
 		cmocka_unit_test(routers_are_told_apart),
+		cmocka_unit_test(default_routers_take_turns),
 		cmocka_unit_test(strangers_cannot_fill_the_table),
 	};
 
