@@ -10,8 +10,8 @@ static struct plot_record_connection *plot_record_find(
 	for (unsigned i = 0; i < p->n; i++) {
 		const struct telemetry_row *r = &p->connection[i].first;
 
-		if (r->pid == row->pid && r->qp == row->qp && strcmp(r->remote, row->remote) == 0 &&
-			strcmp(r->local, row->local) == 0)
+		if (telemetry_row_compare_process(r, row) == 0 && r->qp == row->qp &&
+			strcmp(r->remote, row->remote) == 0 && strcmp(r->local, row->local) == 0)
 			return &p->connection[i];
 	}
 	return NULL;

@@ -116,6 +116,7 @@ json_t *stat_print_collect(struct telemetry_client *c)
 		return NULL;
 	}
 	json_object_set_new(all, "info", info);
+	json_object_set_new(all, "socket", json_string(c->name));
 	json_object_set_new(all, "stats", telemetry_client_ask(c, "/uiwarp/stats"));
 	json_object_set_new(all, "rnic", telemetry_client_ask(c, "/uiwarp/rnic"));
 	json_object_set_new(all, "connections", telemetry_client_list(c, "/uiwarp/connections"));

@@ -58,6 +58,8 @@ static void stat_prometheus_begin(FILE *out, const char *name, const json_t *pro
 
 	fprintf(out, "%s{pid=\"%" JSON_INTEGER_FORMAT "\"", name,
 		json_integer_value(json_object_get(info, "pid")));
+	/* Where several PID namespaces use one directory, numbers may be the same. */
+	stat_prometheus_label(out, "socket", json_string_value(json_object_get(process, "socket")));
 	stat_prometheus_label(out, "program", json_string_value(json_object_get(info, "program")));
 	stat_prometheus_label(out, "device", json_string_value(json_object_get(info, "device")));
 }

@@ -25,6 +25,7 @@ struct telemetry_row_member {
 /** In the order in which they are written. What is posted becomes what has not completed. */
 static const struct telemetry_row_member telemetry_row_members[] = {
 	TELEMETRY_ROW_NUMBER("pid", pid),
+	TELEMETRY_ROW_TEXT("socket", socket),
 	TELEMETRY_ROW_TEXT("program", program),
 	TELEMETRY_ROW_TEXT("device", device),
 	TELEMETRY_ROW_NUMBER("qp", qp),
@@ -123,6 +124,12 @@ void telemetry_row_read(struct telemetry_row *r, struct json_reader *j)
 	telemetry_row_read_end(r);
 }
 
+int telemetry_row_compare_process(const struct telemetry_row *a, const struct telemetry_row *b)
+{
+	return a->pid != b->pid ? (a->pid > b->pid) - (a->pid < b->pid)
+				: strcmp(a->socket, b->socket);
+}
+
 void telemetry_row_connect(struct telemetry_row *qp, const struct telemetry_row *c)
 {
 	struct telemetry_row both = *c;
@@ -164,6 +171,8 @@ static void telemetry_row_write_connection(const struct telemetry_row *r, struct
 void telemetry_row_write(const struct telemetry_row *r, struct json_text *j)
 {
 	json_text_integer(j, "pid", r->pid);
+	if (*r->socket)
+		json_text_string(j, "socket", r->socket);
 	json_text_string(j, "program", r->program);
 	json_text_string(j, "device", r->device);
 	if (r->qp)

@@ -9,6 +9,7 @@
 
 #include "base/json_reader.h"
 #include "base/json_text.h"
+#include "host/telemetry_socket.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +19,9 @@
 struct telemetry_row {
 	pid_t pid;
 	uint32_t qp; /**< 0: a connection without a QP */
+	/** Of the process: numbers may be the same where several PID namespaces use one directory.
+	 */
+	char socket[TELEMETRY_NAME];
 	char program[20], device[36], state[16], local[72], remote[72], cc[16];
 	bool connected;
 	uint64_t srtt, min_rtt, cwnd, pacing_rate, mss, queued, unread; /**< ns, bytes */
@@ -43,6 +47,9 @@ bool telemetry_row_read_member(struct telemetry_row *r, struct json_reader *j,
 
 /** After the last one, of a row that was zero-initialised. */
 void telemetry_row_read_end(struct telemetry_row *r);
+
+/** By the process, for qsort(). */
+int telemetry_row_compare_process(const struct telemetry_row *a, const struct telemetry_row *b);
 
 /** Give a QP, of the same process, the numbers of its connection. */
 void telemetry_row_connect(struct telemetry_row *qp, const struct telemetry_row *c);

@@ -46,6 +46,7 @@ static bool telemetry_sample_read_row(
 		return false;
 	telemetry_row_read(r, j);
 	r->pid = from->process.pid;
+	memcpy(r->socket, from->process.socket, sizeof r->socket);
 	memcpy(r->program, from->process.program, sizeof r->program);
 	memcpy(r->device, from->process.device, sizeof r->device);
 	return true;
@@ -154,6 +155,7 @@ static int telemetry_sample_process(struct telemetry_sample *s, struct telemetry
 	telemetry_row_read(&from.process, &j);
 	/* As its socket has it: it may be in a PID namespace of its own. */
 	from.process.pid = c->pid;
+	memcpy(from.process.socket, c->name, sizeof c->name);
 	if (!telemetry_client_each(c, "/uiwarp/qps", telemetry_sample_read_qp, &from))
 		s->n = from.first;
 	if (!telemetry_client_each(
@@ -170,7 +172,7 @@ static int telemetry_sample_process(struct telemetry_sample *s, struct telemetry
 static int telemetry_sample_compare(const void *a, const void *b)
 {
 	const struct telemetry_row *x = a, *y = b;
-	int d = (x->pid > y->pid) - (x->pid < y->pid);
+	int d = telemetry_row_compare_process(x, y);
 
 	if (!d)
 		d = (x->qp > y->qp) - (x->qp < y->qp);

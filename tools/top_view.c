@@ -50,7 +50,7 @@ static int top_view_compare(const void *a, const void *b, void *view)
 		d = -d;
 	/* Equal ones stay where they are from screen to screen. */
 	if (!d)
-		d = (x->pid > y->pid) - (x->pid < y->pid);
+		d = telemetry_row_compare_process(x, y);
 	if (!d)
 		d = (x->qp > y->qp) - (x->qp < y->qp);
 	return d ? d : strcmp(x->remote, y->remote);
@@ -58,7 +58,7 @@ static int top_view_compare(const void *a, const void *b, void *view)
 
 static bool top_view_same(const struct telemetry_row *a, const struct telemetry_row *b)
 {
-	return a->pid == b->pid && a->qp == b->qp &&
+	return telemetry_row_compare_process(a, b) == 0 && a->qp == b->qp &&
 	       (a->qp || (!strcmp(a->remote, b->remote) && !strcmp(a->local, b->local)));
 }
 

@@ -268,6 +268,47 @@ static void it_is_json(void **state)
 	assert_non_null(strstr(c.out, "\"program\": \"a \\\"b\\\"\\n\\u001B[2J\\u009B\\u00E9\""));
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/** Each series of @p text stands in it once: who reads metrics takes none of it otherwise. */
+static void assert_series_are_apart(char *text)
+{
+	static char *series[1000];
+	char *line, *rest, *value;
+	size_t n = 0;
+
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		value = strrchr(line, ' ');
+		if (*line == '#' || !value) /* what is last may be cut */
+			continue;
+		assert_true(n < sizeof series / sizeof series[0]);
+		*value = '\0';
+		series[n++] = line;
+	}
+	qsort(series, n, sizeof series[0], by_text);
+	for (size_t i = 1; i < n; i++)
+		assert_string_not_equal(series[i - 1], series[i]);
+}
+
+/* As two processes with the same number, in PID namespaces of their own. */
+static void processes_of_one_number_are_apart(void **state)
+{
+	struct telemetry *other = telemetry_create(
+		&(struct telemetry_config){.engine = &engine, .directory = directory});
+
+	telemetry_add(other, commands, sizeof commands / sizeof commands[0], NULL);
+	assert_int_equal(telemetry_start(other), 0);
+	RUN("stat", "--prometheus");
+	telemetry_stop(other);
+	telemetry_destroy(other);
+	assert_int_equal(child_exit(&c), 0);
+	assert_int_equal(child_count(c.out, "uiwarp_up{"), 2);
+	assert_series_are_apart(c.out);
+}
+
 /** Count lines of @p path that have @p what. */
 static unsigned lines_with(const char *path, const char *what)
 {
@@ -618,6 +659,7 @@ int main(void)
 		cmocka_unit_test(a_qp_is_followed),
 		cmocka_unit_test(it_is_metrics),
 		cmocka_unit_test(it_is_json),
+		cmocka_unit_test(processes_of_one_number_are_apart),
 		cmocka_unit_test(samples_are_recorded),
 		cmocka_unit_test(a_signal_ends_a_record),
 		cmocka_unit_test(others_ask_during_a_record),

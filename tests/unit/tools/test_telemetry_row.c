@@ -34,6 +34,7 @@ static void what_is_written_is_read(void **state)
 	memset(&r, 0, sizeof r);
 	r = (struct telemetry_row){.pid = 12,
 		.qp = 131073,
+		.socket = "telemetry.12.1",
 		.program = "a \"b\"",
 		.device = "uiw0",
 		.state = "RTS",
