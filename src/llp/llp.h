@@ -148,6 +148,7 @@ struct llp_ops {
 	void (*watch_acks)(struct llp *l);
 	void (*shutdown)(struct llp *l);
 	void (*abort)(struct llp *l);
+	void (*orphan)(struct llp *l); /* may be NULL */
 	void (*release)(struct llp *l);
 	void (*endpoints)(
 		const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote);
@@ -313,6 +314,18 @@ static inline void llp_shutdown(struct llp *l)
 static inline void llp_abort(struct llp *l)
 {
 	l->ops->abort(l);
+}
+
+/**
+ * The program is gone, and what is still to be sent before llp_release() waits for room. From now
+ * on the connection lives as a released one does: it ends if the peer takes nothing for long, or if
+ * there are too many of those. writable() and closed() still come, the latter also from inside of
+ * calls for another connection. Bytes that still come are dropped.
+ */
+static inline void llp_orphan(struct llp *l)
+{
+	if (l->ops->orphan)
+		l->ops->orphan(l);
 }
 
 /**

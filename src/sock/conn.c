@@ -168,7 +168,7 @@ void sock_conn_drop(struct sock_conn *c)
 static void sock_conn_recycle_orphan(struct sock_conn *c)
 {
 	c->s->stats.orphans_recycled++;
-	sock_conn_drop(c);
+	sock_conn_end(c, -ECONNABORTED);
 }
 
 void sock_conn_orphan(struct sock_conn *c)
@@ -183,7 +183,7 @@ void sock_conn_orphan(struct sock_conn *c)
 		sock_conn_recycle_orphan(container_of(out, struct sock_conn, parting));
 	/* One that cannot be accounted for ends by its own time. */
 	(void)peer_set_add(&s->orphans, &c->parting, &c->remote.addr);
-	c->unacked_since = s->now;
+	c->unacked_since = c->acked_at = s->now;
 	sock_conn_expect_ack(c);
 }
 
@@ -304,18 +304,27 @@ static bool sock_conn_is_silent(struct sock_conn *c, const struct tcp_info *info
  */
 #define ACKED_ENOUGH (64u * 1024)
 
+/** How long that may last, in ms; 0: for ever. An orphan must end by itself (RFC 6429 section 3).
+ */
+static uint32_t sock_conn_stall_limit(const struct sock_conn *c)
+{
+	uint32_t user = c->s->cfg.user_timeout_ms, zero = c->s->cfg.zero_window_timeout_ms;
+
+	return c->orphan && (!zero || user < zero) ? user : zero;
+}
+
 /** It answers, but for long takes next to nothing: all that waits is behind its window. */
 static bool sock_conn_is_stalled(struct sock_conn *c, const struct tcp_info *info, uint64_t now)
 {
 	uint64_t waits = sock_queued(c) + info->tcpi_notsent_bytes;
 	uint64_t enough = waits / 4 < ACKED_ENOUGH ? waits / 4 : ACKED_ENOUGH;
+	uint32_t limit = sock_conn_stall_limit(c);
 
 	if (!waits || info->tcpi_bytes_acked - c->acked >= (enough ? enough : 1)) {
 		c->acked = info->tcpi_bytes_acked;
 		c->acked_at = now;
 	}
-	return c->s->cfg.zero_window_timeout_ms && info->tcpi_unacked == 0 &&
-	       now - c->acked_at >= c->s->cfg.zero_window_timeout_ms * MS;
+	return limit && info->tcpi_unacked == 0 && now - c->acked_at >= limit * MS;
 }
 
 /** Something waits for an acknowledgement. @return true: it is over. */
@@ -331,7 +340,7 @@ static bool sock_conn_end_if_dead(struct sock_conn *c, uint64_t now)
 	silent = sock_conn_is_silent(c, &info, now);
 	if (!stalled && !silent)
 		return false;
-	c->s->stats.zero_window_timeouts += stalled;
+	c->s->stats.zero_window_timeouts += stalled && !c->orphan;
 	sock_conn_end(c, -ETIMEDOUT);
 	return true;
 }
@@ -354,7 +363,7 @@ static void sock_conn_on_timer(struct timer *t, uint64_t now)
 	c->emss = sock_conn_emss(c);
 	if (!sock_queued(c) && !sock_option_unacked(c->source.fd)) {
 		if (c->orphan && now - c->unacked_since >= ORPHAN_NS)
-			sock_conn_drop(c);
+			sock_conn_end(c, -ETIMEDOUT);
 		else if (c->orphan)
 			timer_start(c->s->cfg.wheel, &c->timer, now + ORPHAN_NS / ACK_LOOKS);
 		return;

@@ -39,7 +39,7 @@ struct sock_conn {
 	int error; /**< to be told at the end of the round, negative; 0: none */
 	enum sock_state state;
 	bool is_ready, is_dirty, is_held; /**< in that list */
-	bool orphan;                      /**< released: nobody is to be told */
+	bool orphan;                      /**< the program is gone: what comes is dropped */
 	/* Receiving. */
 	bool more;    /**< the kernel may have more, and will not tell again */
 	bool hangup;  /**< the peer has closed: read to the end */

@@ -132,9 +132,23 @@ static void sock_llp_abort(struct llp *l)
 	sock_conn_drop(c);
 }
 
+static void sock_llp_orphan(struct llp *l)
+{
+	struct sock_conn *c = sock_conn_of(l);
+
+	if (c->orphan || c->state != SOCK_OPEN)
+		return;
+	c->orphan = true;
+	sock_rx_give(c);
+	sock_conn_orphan(c);
+	if (c->more)
+		sock_conn_mark_ready(c);
+}
+
 static void sock_llp_release(struct llp *l)
 {
 	struct sock_conn *c = sock_conn_of(l);
+	bool was = c->orphan;
 
 	sock_llp_let_go(c);
 	if (c->state != SOCK_OPEN || c->error) {
@@ -142,7 +156,8 @@ static void sock_llp_release(struct llp *l)
 		return;
 	}
 	c->fin_wanted = true;
-	sock_conn_orphan(c);
+	if (!was)
+		sock_conn_orphan(c);
 	sock_conn_mark_dirty(c);
 	if (c->more)
 		sock_conn_mark_ready(c);
@@ -170,6 +185,7 @@ const struct llp_ops sock_llp_ops = {
 	.watch_acks = sock_llp_watch_acks,
 	.shutdown = sock_llp_shutdown,
 	.abort = sock_llp_abort,
+	.orphan = sock_llp_orphan,
 	.release = sock_llp_release,
 	.endpoints = sock_llp_endpoints,
 };

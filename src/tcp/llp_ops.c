@@ -248,23 +248,46 @@ static void tcp_llp_abort_connection(struct llp *l)
 	tcp_conn_close(c, -ECONNABORTED);
 }
 
-static void tcp_llp_release(struct llp *l)
+/** From here on, it has the user timeout. */
+static void tcp_llp_begin_orphan(struct tcp_conn *c)
+{
+	c->orphan = true;
+	(void)tcp_llp_own_external(&c->llp);
+	c->progress_at = c->s->now;
+	if (!c->in_readable) /* else it is dropped after that */
+		tcp_conn_drop_unread(c);
+}
+
+static void tcp_llp_orphan(struct llp *l)
 {
 	struct tcp_conn *c = tcp_conn_of(l);
 
-	tcp_llp_let_go(c);
-	(void)tcp_llp_own_external(l);
-	c->progress_at = c->s->now; /* from here on, it has the user timeout */
+	if (c->orphan || !tcp_synchronized(c))
+		return;
+	tcp_llp_begin_orphan(c);
+	if (c->state == TCP_FIN_WAIT_2)
+		tcp_timers_set_life(c, c->s->now + TCP_ORPHAN_FIN_WAIT_2);
+	tcp_conn_orphan(c);
+}
+
+static void tcp_llp_release(struct llp *l)
+{
+	struct tcp_conn *c = tcp_conn_of(l);
+	bool was = c->orphan;
+
+	c->llp.user_ops = NULL;
 	if (c->state == TCP_SYN_SENT) {
 		tcp_conn_close(c, -ECONNABORTED);
 		return;
 	}
-	tcp_show_unread(c); /* nobody is there: drops it, unless it is being shown */
+	if (!was)
+		tcp_llp_begin_orphan(c);
 	tcp_conn_queue_fin(c);
 	tcp_output(c);
 	if (c->state == TCP_FIN_WAIT_2)
 		tcp_timers_set_life(c, c->s->now + TCP_ORPHAN_FIN_WAIT_2);
-	tcp_conn_orphan(c);
+	if (!was)
+		tcp_conn_orphan(c);
 }
 
 static void tcp_llp_endpoints(
@@ -293,6 +316,7 @@ const struct llp_ops tcp_llp_ops = {
 	.watch_acks = tcp_llp_watch_acks,
 	.shutdown = tcp_llp_shutdown_sending,
 	.abort = tcp_llp_abort_connection,
+	.orphan = tcp_llp_orphan,
 	.release = tcp_llp_release,
 	.endpoints = tcp_llp_endpoints,
 };

@@ -262,10 +262,21 @@ static void tls_llp_release(struct llp *l)
 	c->llp.user_ops = NULL;
 	if (c->state == TLS_CONN_OPEN && (!c->tx_closed || c->close_owed)) {
 		c->tx_closed = c->close_owed = true;
-		(void)tls_conn_send_owed(c); /* later, perhaps */
+		(void)tls_conn_send_owed(c);
+		if (c->below) /* later, if the peer takes what is before it */
+			llp_orphan(c->below);
 	} else {
 		tls_llp_end(c);
 	}
+	tls_conn_leave(c);
+}
+
+static void tls_llp_orphan(struct llp *l)
+{
+	struct tls_conn *c = tls_conn_of(l);
+
+	tls_conn_enter(c);
+	llp_orphan(c->below);
 	tls_conn_leave(c);
 }
 
@@ -289,6 +300,7 @@ const struct llp_ops tls_conn_ops = {
 	.watch_acks = tls_llp_watch_acks,
 	.shutdown = tls_llp_shutdown,
 	.abort = tls_llp_abort,
+	.orphan = tls_llp_orphan,
 	.release = tls_llp_release,
 	.endpoints = tls_llp_endpoints,
 	.protects = tls_llp_protects,

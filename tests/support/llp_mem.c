@@ -190,6 +190,16 @@ unsigned llp_mem_open_count(const struct llp_mem *m)
 	return n;
 }
 
+unsigned llp_mem_orphans(const struct llp_mem *m)
+{
+	unsigned n = 0;
+
+	for (const struct mem_conn *c = m->conns; c != NULL; c = c->next)
+		for (unsigned i = 0; i < 2; i++)
+			n += c->end[i].handle != NULL && c->end[i].orphan;
+	return n;
+}
+
 unsigned llp_mem_segments(const struct llp_mem *m)
 {
 	return m->segments;

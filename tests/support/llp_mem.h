@@ -96,6 +96,9 @@ void llp_mem_send_raw(struct llp *l, const void *bytes, size_t len);
 /** Connections that are neither released nor closed. */
 unsigned llp_mem_open_count(const struct llp_mem *m);
 
+/** And those of them whose program is gone (llp_orphan()). */
+unsigned llp_mem_orphans(const struct llp_mem *m);
+
 /** Number of delivered segments of all connections. */
 unsigned llp_mem_segments(const struct llp_mem *m);
 

@@ -171,6 +171,11 @@ static void mem_abort(struct llp *l)
 		o->fail = -ECONNRESET;
 }
 
+static void mem_orphan(struct llp *l)
+{
+	mem_end_of(l)->orphan = true;
+}
+
 static void mem_release(struct llp *l)
 {
 	struct mem_end *e = mem_end_of(l);
@@ -232,6 +237,7 @@ static const struct llp_ops mem_ops = {
 	.watch_acks = mem_watch_acks,
 	.shutdown = mem_shutdown,
 	.abort = mem_abort,
+	.orphan = mem_orphan,
 	.release = mem_release,
 	.endpoints = mem_endpoints,
 };

@@ -43,6 +43,7 @@ struct mem_end {
 	bool join;
 	bool tell_connected, tell_writable, look_again, hold;
 	bool fin_queued, fin_delivered, eof;
+	bool orphan;
 	bool told_eof_waits; /* since it was shown something */
 	int fail;            /* closed() with it at the next step */
 };

@@ -445,6 +445,38 @@ static void to_stand_still_is_nobodys_silence(void **state)
 	}
 }
 
+/** A released one, or one whose last words wait for room, is not held by a closed window. */
+static void a_closed_window_holds_no_orphan(void **state)
+{
+	const struct sock_stack_config cfg = {.user_timeout_ms = 1000};
+
+	if (!fixture_has_tcp_info())
+		skip();
+	for (unsigned released = 0; released < 2; released++) {
+		uint64_t now = begin_filled(&cfg);
+
+		info_made = info_between_probes;
+		rounds_for(&now, 4000);
+		assert_int_equal(f.seen.closes, 0);
+		llp_orphan(f.seen.llp);
+		if (released)
+			llp_release(f.seen.llp);
+		rounds_for(&now, 700);
+		assert_int_equal(f.seen.closes, 0);
+		assert_int_equal(sock_stack_stats(f.s)->connections, 1);
+		rounds_for(&now, 1000);
+		assert_int_equal(sock_stack_stats(f.s)->connections, 0);
+		assert_int_equal(sock_stack_stats(f.s)->zero_window_timeouts, 0);
+		assert_int_equal(f.seen.closes, !released);
+		if (released)
+			f.seen.llp = NULL;
+		else
+			assert_int_equal(f.seen.error, -ETIMEDOUT);
+		info_made = NULL;
+		fixture_close(&f);
+	}
+}
+
 /** Nor does it take of the time that a released connection waits for its peer's end. */
 static void to_stand_still_ends_no_orphan(void **state)
 {
@@ -484,6 +516,7 @@ int main(void)
 		cmocka_unit_test(a_fin_in_vain_ends_it),
 		cmocka_unit_test(what_is_asked_in_vain_ends_it),
 		cmocka_unit_test(to_stand_still_is_nobodys_silence),
+		cmocka_unit_test(a_closed_window_holds_no_orphan),
 		cmocka_unit_test(to_stand_still_ends_no_orphan),
 		cmocka_unit_test(who_is_told_little_ends_nothing),
 	};

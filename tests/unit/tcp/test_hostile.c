@@ -348,6 +348,39 @@ static void test_orphans_are_limited(void **state)
 	host_end(&h);
 }
 
+/** Among them are those that have something to say yet; who is let go for others is told. */
+static void test_orphans_with_a_user_are_limited(void **state)
+{
+	const struct tcp_stack_config cfg = {.max_orphans = 1};
+	const struct tcp_segment syn = {.seq = 1000, .flags = TCP_SYN, .wnd = 0};
+
+	host_init(&h, LOCAL, &cfg);
+	host_listen(&h, 8);
+	for (uint16_t i = 0; i < 3; i++) {
+		struct tcp_segment ack = {.seq = 1001, .flags = TCP_ACK, .wnd = 0};
+
+		hear_from((uint16_t)(2000 + i), PORT, syn, 0);
+		host_expect(&h, &a);
+		ack.ack = a.h.seq + 1;
+		hear_from((uint16_t)(2000 + i), PORT, ack, 0);
+		drain(&h);
+		assert_int_equal(h.app.closed, i >= 1 ? i - 1 : 0);
+		llp_orphan(h.app.llp);
+		if (i >= 1) { /* the oldest goes, with a reset */
+			host_expect(&h, &a);
+			assert_true(a.h.flags & TCP_RST);
+			assert_int_equal(a.h.dport, 2000 + i - 1);
+			assert_int_equal(h.app.error, -ECONNABORTED);
+		}
+		assert_int_equal(h.app.closed, i);
+		host_expect_none(&h);
+	}
+	assert_int_equal(tcp_stack_stats(h.tcp)->orphans_recycled, 2);
+	host_round(&h);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 1);
+	host_end(&h);
+}
+
 /** A full table takes a new connection in the place of an orphan. */
 static void test_orphan_makes_room(void **state)
 {
@@ -380,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_all_challenges_are_limited),
 		cmocka_unit_test(test_all_probes_are_answered),
 		cmocka_unit_test(test_orphans_are_limited),
+		cmocka_unit_test(test_orphans_with_a_user_are_limited),
 		cmocka_unit_test(test_orphan_makes_room),
 	};
 

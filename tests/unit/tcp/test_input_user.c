@@ -368,6 +368,28 @@ static void test_orphan_drops_what_comes(void **state)
 	host_end(&h);
 }
 
+/** Of one whose user waits for room, too, and what it has left unread is given back. */
+static void test_orphan_with_a_user_drops_what_comes(void **state)
+{
+	struct heard a;
+	unsigned shows;
+
+	start(0);
+	h.app.need = 100;
+	peer_send(&p, 0, "abc", 3);
+	shows = h.app.shows;
+	llp_orphan(h.app.llp);
+	assert_int_equal(tcp_stack_stats(h.tcp)->text_unwanted, 0);
+	ip_double_drain(&h.ip);
+	peer_send(&p, 0, "def", 3);
+	assert_int_equal(h.app.shows, shows);
+	assert_int_equal(tcp_stack_stats(h.tcp)->text_unwanted, 1);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.ack, p.seq);
+	host_expect_none(&h);
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_abort_inside_readable),
 		cmocka_unit_test(test_release_inside_readable),
 		cmocka_unit_test(test_orphan_drops_what_comes),
+		cmocka_unit_test(test_orphan_with_a_user_drops_what_comes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -452,6 +452,62 @@ static void test_orphan_is_not_held_by_a_closed_window(void **state)
 	host_end(&h);
 }
 
+/** Nor is one whose last words wait for room: its user is told. */
+static void test_last_words_do_not_wait_for_ever(void **state)
+{
+	start(NULL);
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	app_send(&h.app, "abc", 3);
+	for (int i = 0; i < 10; i++) {
+		host_advance(&h, 60000 * MS);
+		ip_double_drain(&h.ip);
+		peer_send(&p, 0, NULL, 0);
+	}
+	assert_int_equal(h.app.closed, 0);
+	llp_orphan(h.app.llp);
+	llp_orphan(h.app.llp); /* of no effect */
+	for (int i = 0; i < 20; i++) {
+		p.wnd = i & 1;
+		ip_double_drain(&h.ip);
+		peer_send(&p, 0, NULL, 0);
+		assert_int_equal(h.app.closed, i >= 10);
+		host_advance(&h, 10000 * MS);
+		if (i == 9) /* the timer that notices may be a minute away */
+			host_advance(&h, 60000 * MS);
+	}
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+/** If the window opens, they go, and then it is a connection that was released. */
+static void test_last_words_are_sent_when_they_can_be(void **state)
+{
+	struct heard a;
+
+	start(NULL);
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	app_send(&h.app, "abc", 3);
+	ip_double_drain(&h.ip);
+	llp_orphan(h.app.llp);
+	p.wnd = 5000;
+	peer_send(&p, 0, NULL, 0);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, 3);
+	app_send(&h.app, "de", 2);
+	llp_release(h.app.llp);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, 2);
+	host_expect(&h, &a);
+	assert_true(a.h.flags & TCP_FIN);
+	host_expect_none(&h);
+	assert_int_equal(h.app.closed, 0);
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,6 +534,8 @@ int main(void)
 		cmocka_unit_test(test_half_closed_waits_for_the_peer),
 		cmocka_unit_test(test_steady_traffic_leaves_the_wheel_alone),
 		cmocka_unit_test(test_orphan_is_not_held_by_a_closed_window),
+		cmocka_unit_test(test_last_words_do_not_wait_for_ever),
+		cmocka_unit_test(test_last_words_are_sent_when_they_can_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

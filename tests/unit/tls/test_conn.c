@@ -269,6 +269,46 @@ static void releasing_with_a_full_buffer_loses_nothing(void **state)
 	close_both();
 }
 
+/** Release the client while there is no room for its close_notify. @return its LLP. */
+static struct llp *release_without_room(void)
+{
+	struct llp *below;
+
+	connect_both(0);
+	tls_user_stream(&client, 0, 1000, 1000);
+	llp_mem_set_buffer(mem, 1000);
+	below = tls_conn_of(client.llp)->below;
+	llp_release(client.llp);
+	client.llp = NULL;
+	llp_mem_set_buffer(mem, 1 << 20);
+	return below;
+}
+
+static void who_waits_to_say_the_last_word_is_an_orphan(void **state)
+{
+	(void)release_without_room();
+	assert_int_equal(llp_mem_orphans(mem), 1);
+	llp_mem_run(mem, STEPS);
+	assert_true(server.eof && !server.closed);
+	assert_int_equal(llp_mem_orphans(mem), 0);
+	close_both();
+	/* One that has said it is the LLP's own. */
+	connect_both(0);
+	llp_release(client.llp);
+	client.llp = NULL;
+	assert_int_equal(llp_mem_orphans(mem), 0);
+	close_both();
+}
+
+static void and_may_end_before(void **state)
+{
+	llp_mem_fail(release_without_room(), -ETIMEDOUT);
+	llp_mem_run(mem, STEPS);
+	assert_true(server.closed && !client.closed);
+	assert_true(LIST_EMPTY(&client.stack->conns));
+	close_both();
+}
+
 static void writable_follows_a_refusal(void **state)
 {
 	static const uint8_t bytes[1000];
@@ -570,6 +610,8 @@ int main(void)
 		TEST(keys_are_renewed_in_time),
 		TEST(an_orderly_close_is_told),
 		TEST(releasing_with_a_full_buffer_loses_nothing),
+		TEST(who_waits_to_say_the_last_word_is_an_orphan),
+		TEST(and_may_end_before),
 		TEST(writable_follows_a_refusal),
 		TEST(a_lost_llp_is_told),
 		TEST(an_unknown_ca_is_refused),
