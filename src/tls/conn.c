@@ -233,7 +233,11 @@ static size_t tls_conn_on_readable(
 static void tls_conn_finish_handshake(struct tls_conn *c)
 {
 	tls_conn_continue(c);
-	if (!c->dead && c->state == TLS_CONN_OPEN)
+	if (c->dead || c->state != TLS_CONN_OPEN)
+		return;
+	if (c->below_eof && !c->rx_stalled && !c->released)
+		tls_input_eof(c);
+	else
 		llp_resume(c->below);
 }
 

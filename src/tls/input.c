@@ -493,6 +493,8 @@ size_t tls_input(
 		return c->llp.user_ops->readable(c->llp.user, v, n, total, need);
 	if (c->state == TLS_CONN_OPEN)
 		tls_input_stream(c, &b, need);
+	else
+		c->rx_stalled = b.left != 0;
 	return total - b.left;
 }
 
@@ -504,6 +506,12 @@ void tls_input_eof_waits(struct tls_conn *c)
 		c->llp.user_ops->eof_waits(c->llp.user);
 }
 
+/** The peer has done its part of the handshake, and the rest of ours waits for room. */
+static bool tls_input_is_behind_handshake(const struct tls_conn *c)
+{
+	return c->state == TLS_CONN_HANDSHAKE && c->handshake->state == TLS_HANDSHAKE_DONE;
+}
+
 void tls_input_eof(struct tls_conn *c)
 {
 	c->below_eof = true;
@@ -511,6 +519,8 @@ void tls_input_eof(struct tls_conn *c)
 		return;
 	if (c->state == TLS_CONN_CLEAR) {
 		c->llp.user_ops->eof(c->llp.user);
+	} else if (tls_input_is_behind_handshake(c)) {
+		return; /* told of when what we owe has room */
 	} else if (c->state != TLS_CONN_OPEN) {
 		tls_conn_fail(c, -1, -ECONNRESET, "the peer closed before or in the handshake");
 	} else if (c->starved) {

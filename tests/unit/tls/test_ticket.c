@@ -8,9 +8,11 @@
 #include <cmocka.h>
 /* clang-format on */
 #include "support/tls_end.h"
+#include "tls/conn.h"
 #include "tls/stack.h"
 #include "tls_user.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define PORT  4791
@@ -112,6 +114,45 @@ static void content_waits_for_room_for_the_tickets(void **state)
 	assert_true(server.connected);
 	tls_user_expect(&server, 30);
 	close_both();
+}
+
+/** A client that says no more than @p len bytes, while the tickets wait for room. */
+static void end_before_the_tickets(uint32_t len, bool notify)
+{
+	struct llp *below;
+
+	open_both();
+	tls_user_connect(&client, mem, 1, PORT);
+	llp_mem_set_buffer(mem, 1);
+	while (!client.connected)
+		assert_true(llp_mem_step(mem));
+	below = tls_conn_of(server.llp)->below;
+	llp_mem_hold(below, true);
+	llp_mem_set_buffer(mem, 1 << 20);
+	tls_user_stream(&client, 0, len, 30);
+	llp_shutdown(notify ? client.llp : tls_conn_of(client.llp)->below);
+	llp_mem_set_buffer(mem, 1);
+	llp_mem_run(mem, STEPS);
+	assert_false(server.connected || server.closed);
+	llp_mem_hold(below, false);
+	llp_mem_run(mem, STEPS);
+	llp_mem_set_buffer(mem, 1 << 20);
+	assert_true(server.connected);
+	tls_user_expect(&server, len);
+	assert_int_equal(server.eof, notify);
+	assert_int_equal(server.closed, !notify);
+	assert_int_equal(server.error, notify ? 0 : -ECONNRESET);
+	close_both();
+}
+
+/** So does its end, which is in good order then, or is not. */
+static void so_does_the_end(void **state)
+{
+	llp_mem_set_emss(mem, 60);
+	for (uint32_t len = 0; len <= 60; len += 30) {
+		end_before_the_tickets(len, true);
+		end_before_the_tickets(len, false);
+	}
 }
 
 static void segments_of_any_size_do(void **state)
@@ -291,6 +332,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_second_connection_resumes),
 		TEST(content_waits_for_room_for_the_tickets),
+		TEST(so_does_the_end),
 		TEST(segments_of_any_size_do),
 		TEST(an_unknown_ticket_is_no_obstacle),
 		TEST(other_credentials_forget_sessions),
