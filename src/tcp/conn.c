@@ -197,7 +197,7 @@ void tcp_conn_establish(struct tcp_conn *c)
 {
 	c->state = TCP_ESTABLISHED;
 	c->rtx_at = TIMER_NEVER;
-	c->rto.backoff = 0;
+	tcp_rto_collapse(&c->rto);
 	if (c->syn_sent_n > 1)
 		c->rto.base = TCP_RTO_AFTER_SYN_LOSS;
 	tcp_loss_init(c);

@@ -40,7 +40,7 @@ static unsigned tcp_ack_samples_log2(uint32_t flight, uint32_t emss)
 }
 
 /** RTTM (RFC 7323 section 4.1): also where Karn's rule forbids the other. @return ns, or 0. */
-static uint64_t tcp_ack_measure_by_echo(const struct tcp_conn *c, const struct tcp_ack_info *n)
+static uint64_t tcp_ack_measure_by_echo(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	const struct tcp_record *r = &n->d.newest;
 	int32_t ms = (int32_t)(c->s->now_ms + c->ts_offset - n->seg->tsecr);
@@ -50,9 +50,11 @@ static uint64_t tcp_ack_measure_by_echo(const struct tcp_conn *c, const struct t
 	/* It answers the record's last transmission: our own clock tells more. */
 	if (n->d.any && (uint32_t)(r->sent_at / TCP_MS) == c->s->now_ms - (uint32_t)ms)
 		return c->s->now - r->sent_at;
-	/* Of a path shorter than its ticks a timestamp says nothing. */
-	if (ms < 2 && c->rto.srtt && c->rto.srtt < TCP_MS)
+	/* Of a path shorter than its ticks a timestamp says just that. */
+	if (ms < 2 && c->rto.srtt && c->rto.srtt < TCP_MS) {
+		tcp_rto_collapse(&c->rto);
 		return 0;
+	}
 	return ms ? (uint64_t)ms * TCP_MS : TCP_MS;
 }
 
@@ -85,6 +87,9 @@ static void tcp_ack_advanced(struct tcp_conn *c, const struct tcp_ack_info *n, u
 	if (seq_gt(c->snd_una, c->snd_nxt))
 		c->snd_nxt = c->snd_una; /* a FIN behind the window was taken */
 	c->bytes_acked += c->snd_una - una;
+	/* What is probed, or sent into a closed window, is not late but unwanted. */
+	if (c->persist || !c->snd_wnd)
+		tcp_rto_collapse(&c->rto);
 	tcp_rto_progress(&c->rto);
 	c->progress_at = c->rec.rto_from = c->s->now; /* RFC 6298 sections 5.2 and 5.3 */
 	c->soft_error = 0;
@@ -213,7 +218,7 @@ void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 	/* Not for a window that is nearly closed: a peer that changes it all the time would restart
 	 * the wait each time, and never count as stalled (stall.h). */
 	if (c->persist && window_changed && tcp_may_send_new(c)) {
-		c->rto.backoff = 0;
+		tcp_rto_collapse(&c->rto);
 		c->persist = false;
 		c->rtx_at = TIMER_NEVER;
 	}

@@ -200,7 +200,6 @@ void tcp_loss_undo(struct tcp_conn *c)
 	tcp_rack_recovered(&c->rec.rack);
 	tcp_loss_settle(c);
 	c->recover = c->snd_una - 1;
-	c->rto.backoff = 0;
 	c->rec.rto_from = c->s->now;
 }
 

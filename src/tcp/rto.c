@@ -42,7 +42,7 @@ void tcp_rto_sample_often(struct tcp_rto *r, uint64_t rtt, unsigned log2)
 	r->base = r->srtt + (var > TCP_RTO_MIN ? var : TCP_RTO_MIN);
 	if (r->base > TCP_RTO_MAX)
 		r->base = TCP_RTO_MAX;
-	r->backoff = 0;
+	tcp_rto_collapse(r);
 }
 
 uint64_t tcp_rto_get(const struct tcp_rto *r)
@@ -56,4 +56,11 @@ void tcp_rto_expired(struct tcp_rto *r)
 {
 	if (tcp_rto_get(r) < TCP_RTO_MAX)
 		r->backoff++;
+}
+
+void tcp_rto_progress(struct tcp_rto *r)
+{
+	while (r->backoff > r->kept + 1u && tcp_rto_get(r) > TCP_RTO_KEPT)
+		r->backoff--;
+	r->kept = r->backoff;
 }

@@ -20,11 +20,14 @@
 #define TCP_RTO_MIN (200 * TCP_MS)
 /** RFC 6298 section 2.5: at least 60 s. */
 #define TCP_RTO_MAX (60000 * TCP_MS)
+/** What an outage leaves of the doublings, once the peer is heard again: tcp_rto_progress(). */
+#define TCP_RTO_KEPT (4000 * TCP_MS)
 
 struct tcp_rto {
 	uint64_t srtt, rttvar, base;               /**< srtt 0: no sample yet */
 	uint64_t srtt_frac : 20, rttvar_frac : 20; /**< of ns, in 2^-20 */
-	uint64_t backoff : 8;   /**< doublings since the last progress or sample */
+	uint64_t backoff : 4;                      /**< doublings since the last sample */
+	uint64_t kept : 4;      /**< of them, those from before the last progress */
 	uint64_t spurious : 16; /**< timeouts that were; no more than can be counted so */
 };
 
@@ -49,10 +52,19 @@ uint64_t tcp_rto_get(const struct tcp_rto *r);
 /** The timer expired: double (section 5.5). */
 void tcp_rto_expired(struct tcp_rto *r);
 
-/** New data was acknowledged. */
-static inline void tcp_rto_progress(struct tcp_rto *r)
+/**
+ * New data was acknowledged. That alone does not end the doubling: it may be the late answer to
+ * what was sent again in vain. So says Karn (RFC 1122 section 4.2.3.1), lest a timeout that is
+ * shorter than the round trip stays so. But of an outage, however long, no more is left than
+ * TCP_RTO_KEPT, or one doubling since the last progress: so a path that is slower still gets the
+ * timeout that it needs, a little more each time.
+ */
+void tcp_rto_progress(struct tcp_rto *r);
+
+/** What was doubled for was not the path. */
+static inline void tcp_rto_collapse(struct tcp_rto *r)
 {
-	r->backoff = 0;
+	r->backoff = r->kept = 0;
 }
 
 #endif

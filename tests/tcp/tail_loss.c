@@ -209,6 +209,87 @@ static void karn(struct script *s)
 	check(s, script_info(s).srtt < 2 * RTT);
 }
 
+/** A request, and its answer @p rtt later. @return how often it was sent again meanwhile. */
+static uint32_t request(struct script *s, uint64_t rtt)
+{
+	uint32_t before = script_info(s).retransmits, copies, to;
+
+	writes(s, 100);
+	to = s->written;
+	pass(s, rtt);
+	copies = script_info(s).retransmits - before;
+	peer(s, ". 1 ack %u", to);
+	for (uint32_t i = 0; i < copies; i++) {
+		pass(s, 100 * MS);
+		if (s->way & SACK)
+			peer(s, ". 1 ack %u <sack %u:%u>", to, to - 100, to);
+		else
+			peer(s, ". 1 ack %u", to);
+	}
+	pass(s, SEC);
+	return copies;
+}
+
+/* RFC 1122 section 4.2.3.1, Karn: what each request had to wait for its one copy of stays, until
+ * one was sent once and measures the new path. */
+static void a_path_becomes_slower(struct script *s, uint64_t rtt)
+{
+	accepted_far(s, 50 * MS);
+	for (unsigned i = 0; i < 10; i++)
+		check(s, request(s, 50 * MS) == 0);
+	for (unsigned i = 0; i < 24; i++) /* SRTT comes near by an eighth of the way */
+		request(s, rtt);
+	for (unsigned i = 0; i < 6; i++)
+		check(s, request(s, rtt) == 0);
+	check(s, script_info(s).srtt > rtt / 2);
+}
+
+static void a_slower_path(struct script *s)
+{
+	a_path_becomes_slower(s, 2 * SEC);
+}
+
+static void a_very_slow_path(struct script *s)
+{
+	a_path_becomes_slower(s, 5 * SEC);
+}
+
+/* The doubling of a long outage does not outlive it. */
+static void an_outage_is_over(struct script *s)
+{
+	uint64_t from;
+
+	accepted_far(s, RTT);
+	writes(s, 100);
+	host(s, "P. 1:101 ack 1");
+	while (script_info(s).timeouts < 8)
+		host_within(s, 120 * SEC, "P. 1:101 ack 1");
+	peer(s, ". 1 ack 101");
+	writes(s, 100);
+	host(s, "P. 101:201 ack 1");
+	from = uiwarp_tcp_now(s->h);
+	host_within(s, 10 * SEC, "P. 101:201 ack 1");
+	check(s, uiwarp_tcp_now(s->h) - from <= 4 * SEC + MS);
+}
+
+/* On a path of less than a millisecond an echo is no sample, but the sign that it is short. */
+static void a_short_path_lost_something(struct script *s)
+{
+	uint64_t from;
+
+	accepted_far(s, MS / 10);
+	writes(s, 100);
+	host(s, "P. 1:101 ack 1");
+	host_within(s, SEC, "P. 1:101 ack 1");
+	pass(s, MS / 10);
+	peer(s, ". 1 ack 101");
+	writes(s, 100);
+	host(s, "P. 101:201 ack 1");
+	from = uiwarp_tcp_now(s->h);
+	host_within(s, SEC, "P. 101:201 ack 1");
+	check(s, uiwarp_tcp_now(s->h) - from <= 210 * MS);
+}
+
 #define WAYS (V6 | TS | WRAP)
 
 const struct script_test script_tests[] = {
@@ -228,5 +309,10 @@ const struct script_test script_tests[] = {
 	SCRIPT_WITH(the_longest_timeout, "RFC 6298 section 2", WAYS, WS, &newreno),
 	SCRIPT_WITH(acknowledgments_restart_the_timer, "RFC 6298 section 5", WAYS, WS, &newreno),
 	SCRIPT_WITH(karn, "RFC 6298 section 3", WAYS, WS, &newreno),
+	SCRIPT_WITH(a_slower_path, "RFC 6298 section 5", V6 | SACK | WRAP, WS, &newreno),
+	SCRIPT_WITH(a_very_slow_path, "RFC 6298 section 5", V6 | SACK | WRAP, WS, &newreno),
+	SCRIPT_WITH(
+		a_short_path_lost_something, "RFC 6298 section 5", V6 | WRAP, WS | TS, &newreno),
+	SCRIPT_WITH(an_outage_is_over, "RFC 6298 section 5", WAYS | SACK, WS, &newreno),
 	SCRIPTS_END,
 };

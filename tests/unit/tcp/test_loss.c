@@ -353,7 +353,8 @@ static void test_a_path_that_comes_back(void **state)
 	/* The peer is heard again: what it asks for goes out, back-off or not. */
 	flight_ack(&f, 1);
 	flight_expect(&f, 1);
-	assert_int_equal(f.c->rto.backoff, 0);
+	assert_true(tcp_rto_get(&f.c->rto) <= TCP_RTO_KEPT);
+	flight_ack(&f, 11); /* what is behind the outage measures the path */
 	host_end(&f.h);
 }
 

@@ -70,7 +70,7 @@ static void test_many_samples_weigh_little(void **state)
 	assert_in_range(many.rttvar, one.rttvar * 3 / 4, one.rttvar * 5 / 4);
 }
 
-static void test_doubles_until_progress(void **state)
+static void test_doubles_up_to_the_longest(void **state)
 {
 	struct tcp_rto r;
 
@@ -82,8 +82,54 @@ static void test_doubles_until_progress(void **state)
 	for (int i = 0; i < 300; i++)
 		tcp_rto_expired(&r);
 	assert_int_equal(tcp_rto_get(&r), TCP_RTO_MAX);
-	tcp_rto_progress(&r);
+	tcp_rto_collapse(&r);
 	assert_int_equal(tcp_rto_get(&r), 1000 * MS);
+}
+
+/* RFC 1122 section 4.2.3.1, Karn: progress without a sample may be the answer to the original. */
+static void test_progress_keeps_the_doubling(void **state)
+{
+	struct tcp_rto r;
+
+	tcp_rto_init(&r);
+	tcp_rto_expired(&r);
+	tcp_rto_expired(&r);
+	tcp_rto_progress(&r);
+	assert_int_equal(tcp_rto_get(&r), 4000 * MS);
+	tcp_rto_progress(&r);
+	assert_int_equal(tcp_rto_get(&r), 4000 * MS);
+}
+
+/* The peer is back: what is lost next must not wait for a minute. */
+static void test_progress_ends_an_outage(void **state)
+{
+	struct tcp_rto r;
+
+	tcp_rto_init(&r);
+	for (int i = 0; i < 20; i++)
+		tcp_rto_expired(&r);
+	tcp_rto_progress(&r);
+	assert_int_equal(tcp_rto_get(&r), 4000 * MS);
+	for (int i = 0; i < 20; i++)
+		tcp_rto_expired(&r);
+	tcp_rto_progress(&r);
+	assert_in_range(tcp_rto_get(&r), 4000 * MS, 8000 * MS);
+}
+
+/* However slow the path became: one timeout in each round trip is enough to get there. */
+static void test_progress_reaches_the_slowest_path(void **state)
+{
+	struct tcp_rto r;
+
+	tcp_rto_init(&r);
+	tcp_rto_sample(&r, 50 * MS);
+	for (int i = 0; i < 12; i++) {
+		tcp_rto_expired(&r);
+		tcp_rto_progress(&r);
+	}
+	assert_int_equal(tcp_rto_get(&r), TCP_RTO_MAX);
+	tcp_rto_sample(&r, 50 * MS);
+	assert_true(tcp_rto_get(&r) < 1000 * MS);
 }
 
 /* The end of RFC 6298 section 5: also when it tells of nothing but what lies behind a loss. */
@@ -108,7 +154,10 @@ int main(void)
 		cmocka_unit_test(test_second_sample),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_many_samples_weigh_little),
-		cmocka_unit_test(test_doubles_until_progress),
+		cmocka_unit_test(test_doubles_up_to_the_longest),
+		cmocka_unit_test(test_progress_keeps_the_doubling),
+		cmocka_unit_test(test_progress_ends_an_outage),
+		cmocka_unit_test(test_progress_reaches_the_slowest_path),
 		cmocka_unit_test(test_doubles_until_a_sample),
 	};
 
