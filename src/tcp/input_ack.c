@@ -6,6 +6,7 @@
 #include "tcp/pmtu.h"
 #include "tcp/stall.h"
 #include "tcp/timers.h"
+#include "tcp/tlp.h"
 
 /** How often the neighbour's entry is told that it works. */
 #define CONFIRM_INTERVAL_MS 1000
@@ -206,12 +207,17 @@ void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 	struct tcp_ack_info n;
 	bool outstanding = tcp_flight(c) != 0;
 	bool window_changed = tcp_ack_update_window(c, seg);
+	/* RFC 5681 section 2, but for what is outstanding. */
+	bool repeats = seg->ack == c->snd_una && !seg->len && !window_changed &&
+		       !(seg->flags & (TCP_SYN | TCP_FIN));
 
-	if (seg->ack == c->snd_una && !seg->n_sack && !outstanding && !c->persist)
+	if (seg->ack == c->snd_una && !seg->n_sack && !outstanding && !c->persist) {
+		if (repeats)
+			tcp_tlp_answered_twice(c);
 		return;
+	}
 	tcp_ack_info_begin(&n, seg, tcp_pipe(c));
-	n.duplicate = outstanding && seg->ack == c->snd_una && !seg->len && !window_changed &&
-		      !(seg->flags & (TCP_SYN | TCP_FIN));
+	n.duplicate = outstanding && repeats;
 	if (seq_gt(seg->ack, c->snd_una) || seg->n_sack || n.duplicate)
 		tcp_ack_process(c, &n);
 	c->wnd_moved |= window_changed;

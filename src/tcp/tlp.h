@@ -21,4 +21,14 @@ void tcp_tlp_timeout(struct tcp_conn *c);
 /** Section 7.4: what this ACK says of the probe, and whether it repaired a loss. */
 void tcp_tlp_on_ack(struct tcp_conn *c, const struct tcp_ack_info *n);
 
+/**
+ * An ACK says again that all has arrived (section 7.4.2, case 2): the probe's answer, at a peer
+ * without D-SACK. Nothing was lost.
+ */
+static inline void tcp_tlp_answered_twice(struct tcp_conn *c)
+{
+	if (c->rec.tlp_out && c->snd_una == c->repair.tlp_end)
+		c->rec.tlp_out = false;
+}
+
 #endif

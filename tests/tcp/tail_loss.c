@@ -97,8 +97,8 @@ static void a_probe_that_repairs_is_a_loss(struct script *s)
 	check(s, script_info(s).ssthresh < 10 * 1000);
 }
 
-/* The same with a D-SACK: the original had only been slow, nothing is reduced. */
-static void a_probe_in_vain_costs_nothing(struct script *s)
+/** The original had only been slow, and the peer says so by its answer to the probe. */
+static void a_probe_in_vain(struct script *s, bool dsack)
 {
 	uint32_t cwnd;
 
@@ -109,12 +109,26 @@ static void a_probe_in_vain_costs_nothing(struct script *s)
 	host_within(s, 3 * RTT, "P. 9001:10001 ack 1");
 	peer(s, ". 1 ack 10001");
 	silence(s, RTT);
-	peer(s, ". 1 ack 10001 <sack 9001:10001>");
+	if (dsack)
+		peer(s, ". 1 ack 10001 <sack 9001:10001>");
+	else
+		peer(s, ". 1 ack 10001");
 	writes(s, 1000);
 	host_within(s, RTT, "P. 10001:11001 ack 1");
 	silence(s, RTT);
 	peer(s, ". 1 ack 11001");
 	check(s, script_info(s).cwnd >= cwnd);
+}
+
+static void a_probe_in_vain_costs_nothing(struct script *s)
+{
+	a_probe_in_vain(s, true);
+}
+
+/* Section 7.4.2, case 2: nor at a peer that has SACK but not D-SACK. */
+static void a_probe_in_vain_without_dsack(struct script *s)
+{
+	a_probe_in_vain(s, false);
 }
 
 /* One probe, then the time-out: of the first segment, and twice as late each time (RFC 6298). */
@@ -304,6 +318,8 @@ const struct script_test script_tests[] = {
 		a_probe_that_repairs_is_a_loss, "RFC 8985 section 7.4", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(
 		a_probe_in_vain_costs_nothing, "RFC 8985 section 7.4", WAYS, SACK | WS, &newreno),
+	SCRIPT_WITH(
+		a_probe_in_vain_without_dsack, "RFC 8985 section 7.4", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(probe_then_timeouts, "RFC 6298 section 5", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(the_first_timeout, "RFC 6298 section 2", WAYS, WS, &newreno),
 	SCRIPT_WITH(the_longest_timeout, "RFC 6298 section 2", WAYS, WS, &newreno),

@@ -141,6 +141,17 @@ static void tell_by_duplicate(void)
 	flight_ack(&f, 10);
 }
 
+static void tell_by_duplicate_of_all(void)
+{
+	flight_ack(&f, 10);
+	flight_ack(&f, 10);
+}
+
+static void test_both_arrived_says_an_ack_of_all(void **state)
+{
+	spurious(tell_by_duplicate_of_all);
+}
+
 static void test_both_arrived_says_dsack(void **state)
 {
 	spurious(tell_by_dsack);
@@ -182,6 +193,7 @@ int main(void)
 		cmocka_unit_test(test_no_second_probe_without_a_round_trip),
 		cmocka_unit_test(test_little_in_flight_waits_for_a_delayed_ack),
 		cmocka_unit_test(test_a_repair_is_a_loss_for_congestion_control),
+		cmocka_unit_test(test_both_arrived_says_an_ack_of_all),
 		cmocka_unit_test(test_both_arrived_says_dsack),
 		cmocka_unit_test(test_both_arrived_says_a_duplicate_ack),
 		cmocka_unit_test(test_none_without_sack),
