@@ -3,6 +3,7 @@
 
 #include "tcp/loss.h"
 #include "tcp/output.h"
+#include "tcp/undo.h"
 
 #include <stdlib.h>
 
@@ -344,10 +345,11 @@ void tcp_pmtu_consider(struct tcp_conn *c)
 void tcp_pmtu_sack(struct tcp_conn *c, struct tcp_segment *seg)
 {
 	struct tcp_pmtu *p = c->pmtu;
+	struct tcp_range dup;
 
-	/* RFC 2883 section 4: a D-SACK is the first block. */
-	if (!p->len || !seg->n_sack || seg->sack[0].left != p->seq ||
-		seg->sack[0].right != p->seq + p->len)
+	/* The text itself may be reported as well, when something before it was lost. */
+	if (!p->len || !tcp_undo_dsack(seg, &dup) || dup.left != p->seq ||
+		dup.right != p->seq + p->len)
 		return;
 	seg->n_sack--;
 	for (unsigned i = 0; i < seg->n_sack; i++)

@@ -98,6 +98,32 @@ static void a_search_finds_the_size(struct script *s)
 	check(s, script_info(s).timeouts == timeouts);
 }
 
+/* RFC 2883 section 4: only a D-SACK answers a probe. What it repeats may be behind a gap, where the
+ * text itself is reported by the same numbers. */
+static void a_sack_is_no_answer(struct script *s)
+{
+	const struct seg *seg;
+	uint32_t mtu, from, probe = 0;
+
+	accepted(s);
+	writes(s, 4000);
+	a_path_of(s, 1450, 120 * SEC);
+	mtu = script_info(s).mtu;
+	from = 1 + (uint32_t)script_info(s).bytes_acked;
+	check(s, mtu < 1400);
+	writes(s, 100);
+	host(s, "P. %u:%u ack 1", from, from + 100); /* is lost */
+	writes(s, 730);
+	writes(s, 730);
+	while ((seg = next(s)))
+		if (seg->len > 730 && probe++ == 0)
+			check(s, seg->seq - s->base.seq == from + 100);
+	check(s, probe == 1);
+	peer(s, ". 1 ack %u <sack %u:%u>", from, from + 100, from + 1560);
+	pass(s, 0);
+	check(s, script_info(s).mtu == mtu);
+}
+
 /*
  * Section 5.2, PMTU_RAISE_TIMER: ten minutes after the search has ended the path may be wider.
  * Peers without SACK cannot answer a probe: there it is tried.
@@ -136,6 +162,7 @@ const struct script_test script_tests[] = {
 	SCRIPT(a_black_hole, "RFC 8899 section 4.3", V6 | SACK | WS | WRAP, 0),
 	SCRIPT(small_segments_are_above_suspicion, "RFC 8899 section 4.3", ALL_WAYS, 0),
 	SCRIPT(a_search_finds_the_size, "RFC 8899 section 5.3", V6 | TS | WRAP, SACK | WS),
+	SCRIPT(a_sack_is_no_answer, "RFC 2883 section 4", WRAP, SACK | WS),
 	SCRIPT(ten_minutes_later, "RFC 8899 section 5.2", V6 | TS | SACK | WRAP, WS),
 	SCRIPT(ten_minutes_after_all_but_all, "RFC 8899 section 5.2", V6 | TS | SACK | WRAP, WS),
 	SCRIPTS_END,

@@ -394,13 +394,24 @@ static void test_answer_is_taken_out(void **state)
 	assert_int_equal(c->pmtu->size, 1500);
 	seg.sack[0] = (struct tcp_range){c->pmtu->seq, c->pmtu->seq + c->pmtu->len - 1};
 	seg.sack[1] = (struct tcp_range){7, 8};
+	seg.ack = c->pmtu->seq + c->pmtu->len;
 	tcp_pmtu_sack(c, &seg);
 	assert_int_equal(seg.n_sack, 2);
 	assert_int_equal(c->mtu, 1300);
-	/* Of a probe that has ended: it is no news, and nobody else is to hear of it. */
 	seg.sack[0].right++;
+	/* No duplicate: the text itself has arrived, behind a gap (RFC 2883 section 4). */
 	again = seg;
+	again.ack = c->pmtu->seq;
+	tcp_pmtu_sack(c, &again);
+	assert_int_equal(again.n_sack, 2);
+	assert_int_equal(c->mtu, 1300);
+	/* Of a probe that has ended: it is no news, and nobody else is to hear of it. A duplicate
+	 * also lies below SEG.ACK or within the block that follows. */
 	c->pmtu->size = 0;
+	again.sack[1] = again.sack[0];
+	tcp_pmtu_sack(c, &again);
+	assert_int_equal(again.n_sack, 1);
+	again = seg;
 	tcp_pmtu_sack(c, &again);
 	assert_int_equal(again.n_sack, 1);
 	assert_int_equal(c->mtu, 1300);
