@@ -273,17 +273,22 @@ static void tcp_pmtu_end_search(struct tcp_conn *c)
 	p->raise_at = c->s->now + RAISE_INTERVAL;
 }
 
+/**
+ * What is in flight decides how large a probe can be, so that they differ. What a smaller one says
+ * holds for a larger one too, but not the other way round: so the largest is what MAX_PROBES have
+ * spoken against.
+ */
 static void tcp_pmtu_probe_lost(struct tcp_conn *c)
 {
 	struct tcp_pmtu *p = c->pmtu;
-	uint16_t size = p->size;
 
+	p->lost = p->tries && p->lost > p->size ? p->lost : p->size;
 	p->size = 0;
 	if (++p->tries < MAX_PROBES)
 		return;
 	p->tries = 0;
 	p->try_high = false;
-	p->high = size - 1;
+	p->high = p->lost - 1;
 }
 
 /** Could the answer to the probe still come? */

@@ -20,8 +20,9 @@
 struct tcp_pmtu {
 	uint16_t high; /**< the largest that may still pass; the connection's mtu is what does */
 	uint16_t size; /**< of the probe that is out; 0: none */
-	uint8_t tries;
-	bool try_high;     /**< next: high itself, not what lies between */
+	uint16_t lost; /**< the largest of those that were lost since the last news of one, ... */
+	uint8_t tries; /**< ... and how many they are */
+	bool try_high; /**< next: high itself, not what lies between */
 	uint32_t seq, len; /**< the text of the last probe */
 	uint64_t sent_at;
 	uint64_t raise_at; /**< the search is over until then; 0: it is not */

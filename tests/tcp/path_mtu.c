@@ -98,6 +98,37 @@ static void a_search_finds_the_size(struct script *s)
 	check(s, script_info(s).timeouts == timeouts);
 }
 
+/** A path on which the probe that follows these is lost, whatever its size. */
+static void a_lost_probe(struct script *s, uint32_t first, uint32_t second)
+{
+	uint64_t timeouts = script_info(s).timeouts;
+
+	writes(s, first);
+	pass(s, 0);
+	writes(s, second);
+	while (next(s))
+		;
+	peer(s, ". 1 ack %u", s->written);
+	pass(s, 400 * MS);
+	check(s, script_info(s).timeouts == timeouts);
+}
+
+/* Section 5.1.3, PROBE_COUNT: what is in flight decides how large a probe is. Two large ones that
+ * the path does not take and a small one by chance say nothing of the small one's size. */
+static void probes_of_different_sizes(struct script *s)
+{
+	accepted(s);
+	writes(s, 4000);
+	a_path_of(s, 1450, 120 * SEC);
+	pass(s, 2 * SEC);
+	check(s, script_info(s).mtu < 1240);
+	a_lost_probe(s, 1160, 1160);
+	a_lost_probe(s, 1160, 1160);
+	a_lost_probe(s, 1160, 40);
+	transfers(s, 40, 1450);
+	check(s, script_info(s).mtu > 1450 - 32 && script_info(s).mtu <= 1450);
+}
+
 /* RFC 2883 section 4: only a D-SACK answers a probe. What it repeats may be behind a gap, where the
  * text itself is reported by the same numbers. */
 static void a_sack_is_no_answer(struct script *s)
@@ -162,6 +193,7 @@ const struct script_test script_tests[] = {
 	SCRIPT(a_black_hole, "RFC 8899 section 4.3", V6 | SACK | WS | WRAP, 0),
 	SCRIPT(small_segments_are_above_suspicion, "RFC 8899 section 4.3", ALL_WAYS, 0),
 	SCRIPT(a_search_finds_the_size, "RFC 8899 section 5.3", V6 | TS | WRAP, SACK | WS),
+	SCRIPT(probes_of_different_sizes, "RFC 8899 section 5.1", WRAP, SACK | WS),
 	SCRIPT(a_sack_is_no_answer, "RFC 2883 section 4", WRAP, SACK | WS),
 	SCRIPT(ten_minutes_later, "RFC 8899 section 5.2", V6 | TS | SACK | WRAP, WS),
 	SCRIPT(ten_minutes_after_all_but_all, "RFC 8899 section 5.2", V6 | TS | SACK | WRAP, WS),
