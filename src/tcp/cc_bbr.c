@@ -283,7 +283,8 @@ static void bbr_check_probe_rtt(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 
 	if (b->state != BBR_PROBE_RTT && due && !b->idle_restart) {
 		bbr_enter(b, BBR_PROBE_RTT, BBR_UNIT, PROBE_RTT_CWND_GAIN);
-		b->saved_cwnd = cc->cwnd;
+		/* After a timeout the window from before it is what to come back to. */
+		b->saved_cwnd = b->after_timeout ? u32_max(b->saved_cwnd, cc->cwnd) : cc->cwnd;
 		b->probe_rtt_done_at = 0;
 		b->ack_phase = BBR_ACKS_PROBE_STOPPING;
 		bbr_start_round(b, a->rate->total_delivered);

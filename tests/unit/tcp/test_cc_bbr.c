@@ -236,6 +236,54 @@ static void test_timeout_and_undo(void **state)
 	net_end(&n);
 }
 
+/** @p n segments are acknowledged, of a flight of so many, a round trip after the last ones. */
+static void acked(struct tcp_cc *cc, uint64_t *now, uint32_t *total, uint32_t n, uint32_t flight)
+{
+	struct tcp_rate_sample s = {.interval = RTT,
+		.delivered = flight * NET_SMSS,
+		.total_delivered = *total += n * NET_SMSS,
+		.prior_delivered = *total - flight * NET_SMSS,
+		.tx_in_flight = flight * NET_SMSS};
+	const struct tcp_cc_ack a = {.now = *now += RTT * n / flight,
+		.srtt = RTT,
+		.min_rtt = RTT,
+		.rtt = RTT,
+		.acked = n * NET_SMSS,
+		.delivered = n * NET_SMSS,
+		.prior_in_flight = flight * NET_SMSS,
+		.in_flight = (flight - n) * NET_SMSS,
+		.snd_una = *total,
+		.snd_nxt = *total + flight * NET_SMSS,
+		.cwnd_limited = true,
+		.rate = &s};
+
+	tcp_cc_on_ack(cc, &a);
+}
+
+/** An outage is long enough that the least round trip is to be measured anew, first of all. */
+static void test_probe_rtt_after_a_timeout(void **state)
+{
+	uint32_t total = 100 * NET_SMSS, before;
+	uint64_t now = NET_SECOND;
+	struct tcp_cc cc;
+
+	tcp_cc_init(&cc, &tcp_cc_bbr, NET_SMSS, false, now);
+	for (unsigned i = 0; i < 6000; i++)
+		acked(&cc, &now, &total, 1, 100);
+	before = cc.cwnd;
+	assert_true(before >= 100 * NET_SMSS);
+	now += 6 * NET_SECOND;
+	tcp_cc_timeout(&cc, 100 * NET_SMSS, now);
+	acked(&cc, &now, &total, 1, 1);
+	assert_int_equal(cc.u.bbr->state, BBR_PROBE_RTT);
+	tcp_cc_recovered(&cc, now);
+	for (unsigned i = 0; i < 50; i++)
+		acked(&cc, &now, &total, 1, 2);
+	assert_int_not_equal(cc.u.bbr->state, BBR_PROBE_RTT);
+	assert_true(cc.cwnd >= before / 2);
+	tcp_cc_fini(&cc);
+}
+
 /** Before its first rate sample it goes by the handshake's round trip. */
 static void test_first_pacing_rate(void **state)
 {
@@ -267,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_the_bandwidth_changes),
 		cmocka_unit_test(test_pacing_has_a_floor),
 		cmocka_unit_test(test_timeout_and_undo),
+		cmocka_unit_test(test_probe_rtt_after_a_timeout),
 		cmocka_unit_test(test_first_pacing_rate),
 	};
 
