@@ -61,7 +61,9 @@ static bool tcp_hystart_queue_grows(const struct tcp_hystart *h)
 enum tcp_hystart_growth tcp_hystart_ack(
 	struct tcp_hystart *h, uint64_t rtt, uint32_t snd_una, uint32_t snd_nxt)
 {
-	bool over = h->running && seq_geq(snd_una, h->window_end);
+	/* Its end is in flight, or it is over: however long ago, as nothing is asked here while the
+	 * window does not grow. */
+	bool over = h->running && h->window_end - snd_una - 1 >= snd_nxt - snd_una;
 
 	/* Section 4.2: a CSS that lasted its rounds was right. */
 	if (over && h->css_rounds && --h->css_rounds == 0)

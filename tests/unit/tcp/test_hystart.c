@@ -105,6 +105,22 @@ static void test_few_samples_tell_nothing(void **state)
 	assert_int_equal(round_of(&p, 7, 90 * MS), TCP_HYSTART_FULL);
 }
 
+/** Nobody asks while the window is not used: by then a round's end may lie anywhere. */
+static void test_a_round_that_ended_long_ago(void **state)
+{
+	for (uint32_t gap = 0; gap < 0xf0000000u; gap += 0x10000000u) {
+		struct path p = {.una = 1};
+
+		round_of(&p, 20, 50 * MS);
+		round_of(&p, 20, 50 * MS);
+		p.una += gap;
+		round_of(&p, 20, 50 * MS);
+		for (unsigned i = 0; i < 5; i++)
+			assert_int_equal(round_of(&p, 20, 70 * MS), TCP_HYSTART_CSS);
+		assert_int_equal(round_of(&p, 20, 70 * MS), TCP_HYSTART_DONE);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +130,7 @@ int main(void)
 		cmocka_unit_test(test_jitter_is_forgiven),
 		cmocka_unit_test(test_bounds_of_the_threshold),
 		cmocka_unit_test(test_few_samples_tell_nothing),
+		cmocka_unit_test(test_a_round_that_ended_long_ago),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
