@@ -263,7 +263,8 @@ static unsigned wan_bridge_receive(struct wan_bridge *b, unsigned d)
 		struct rte_mbuf *m = wan_frame_adopt(pkts[i]);
 
 		if (m && (!wan_bridge_inspect(b, d, m) ||
-				 wan_path_put(x->path, now, m, m->pkt_len) != WAN_TAKEN))
+				 wan_path_put(x->path, now, m, m->pkt_len,
+					 wan_frame_header_len(m)) != WAN_TAKEN))
 			rte_pktmbuf_free(m);
 	}
 	return n;

@@ -6,8 +6,11 @@
 #include <rte_ether.h>
 
 #define ETH_LEN   14u
+#define TAG_LEN   4u
 #define TYPE_IPV4 0x0800u
 #define TYPE_IPV6 0x86ddu
+#define TYPE_VLAN 0x8100u
+#define TYPE_QINQ 0x88a8u
 #define PROTO_TCP 6u
 
 struct rte_mbuf *wan_frame_adopt(struct rte_mbuf *m)
@@ -21,9 +24,24 @@ struct rte_mbuf *wan_frame_adopt(struct rte_mbuf *m)
 	return m;
 }
 
+uint32_t wan_frame_header_len(const struct rte_mbuf *m)
+{
+	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint32_t len = ETH_LEN;
+	uint16_t type;
+
+	for (; len + TAG_LEN <= m->data_len; len += TAG_LEN) {
+		type = load_be16(p + len - 2);
+		if (type != TYPE_VLAN && type != TYPE_QINQ)
+			break;
+	}
+	return len;
+}
+
 void wan_frame_corrupt(struct rte_mbuf *m, uint64_t random)
 {
-	uint32_t first = m->pkt_len > ETH_LEN ? ETH_LEN : 0;
+	uint32_t header = wan_frame_header_len(m);
+	uint32_t first = m->pkt_len > header ? header : 0;
 	uint64_t bit = random % ((m->pkt_len - first) * UINT64_C(8));
 	uint32_t at = first + (uint32_t)(bit / 8);
 
@@ -51,12 +69,12 @@ static uint64_t wan_frame_sum_words(const uint8_t *p, unsigned len)
 static const uint8_t *wan_frame_find_tcp(const struct rte_mbuf *m, uint64_t *pseudo)
 {
 	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
-	unsigned len = m->data_len, header;
+	unsigned len = m->data_len, header = wan_frame_header_len(m);
 
-	if (len < ETH_LEN + 20)
+	if (len < header + 20)
 		return NULL;
-	p += ETH_LEN;
-	len -= ETH_LEN;
+	p += header;
+	len -= header;
 	if (load_be16(p - 2) == TYPE_IPV4) {
 		header = (p[0] & 0xfu) * 4;
 		/* A fragment has no header, or a checksum over more than itself. */

@@ -13,7 +13,11 @@
  */
 struct rte_mbuf *wan_frame_adopt(struct rte_mbuf *m);
 
-/** Invert one bit behind the Ethernet header, chosen by @p random, in place. */
+/** Bytes of the Ethernet header, with the VLAN tags (IEEE 802.1Q) that are whole in the first
+ * segment. */
+uint32_t wan_frame_header_len(const struct rte_mbuf *m);
+
+/** Invert one bit behind the Ethernet header and its tags, chosen by @p random, in place. */
 void wan_frame_corrupt(struct rte_mbuf *m, uint64_t random);
 
 /** True for a TCP segment over IPv4, unless it is a fragment, or directly over IPv6. */

@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-#define ETH_HEADER 14u
-#define NS_PER_S   UINT64_C(1000000000)
+#define NS_PER_S UINT64_C(1000000000)
 
 /** A frame that the link has not done with. */
 struct waiting {
@@ -64,6 +63,9 @@ void wan_path_configure(struct wan_path *p, const struct wan_path_config *cfg)
 		p->free_part = 0;
 	p->cfg = *cfg;
 	p->loss.cfg = cfg->loss;
+	/* Without bursts there is nothing that ends the one of before. */
+	if (cfg->loss.enter <= 0)
+		p->loss.is_bad = false;
 }
 
 const struct wan_path_config *wan_path_config(const struct wan_path *p)
@@ -161,12 +163,13 @@ static bool wan_path_line_is_full(const struct wan_path *p)
 	return wan_line_count(&p->line) >= p->capacity;
 }
 
-static enum wan_fate wan_path_enqueue(struct wan_path *p, uint64_t now, void *frame, uint32_t len)
+static enum wan_fate wan_path_enqueue(
+	struct wan_path *p, uint64_t now, void *frame, uint32_t len, uint32_t header)
 {
 	uint64_t leaves;
 	void *copy;
 
-	if (p->cfg.mtu != 0 && len > p->cfg.mtu + ETH_HEADER)
+	if (p->cfg.mtu != 0 && len > (uint64_t)p->cfg.mtu + header)
 		return WAN_DROP_MTU;
 	wan_path_queue_advance(p, now);
 	if (wan_path_line_is_full(p) || p->tail - p->head >= p->capacity)
@@ -192,9 +195,10 @@ static enum wan_fate wan_path_enqueue(struct wan_path *p, uint64_t now, void *fr
 	return WAN_TAKEN;
 }
 
-enum wan_fate wan_path_put(struct wan_path *p, uint64_t now, void *frame, uint32_t len)
+enum wan_fate wan_path_put(
+	struct wan_path *p, uint64_t now, void *frame, uint32_t len, uint32_t header)
 {
-	enum wan_fate fate = wan_path_enqueue(p, now, frame, len);
+	enum wan_fate fate = wan_path_enqueue(p, now, frame, len, header);
 
 	p->stats.frames_in++;
 	p->stats.bytes_in += len;

@@ -82,8 +82,12 @@ void wan_path_configure(struct wan_path *p, const struct wan_path_config *cfg);
 
 const struct wan_path_config *wan_path_config(const struct wan_path *p);
 
-/** A frame of @p len bytes, with its Ethernet header and without FCS, comes at @p now. */
-enum wan_fate wan_path_put(struct wan_path *p, uint64_t now, void *frame, uint32_t len);
+/**
+ * A frame of @p len bytes, with its Ethernet header and without FCS, comes at @p now.
+ * @param header bytes of its Ethernet header, VLAN tags included.
+ */
+enum wan_fate wan_path_put(
+	struct wan_path *p, uint64_t now, void *frame, uint32_t len, uint32_t header);
 
 /** When the next frame comes out, ns, or WAN_NEVER. */
 uint64_t wan_path_next(const struct wan_path *p);

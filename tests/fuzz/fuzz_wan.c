@@ -111,7 +111,7 @@ static void put(void)
 
 	MUST(f);
 	f->put_at = w.now;
-	if (wan_path_put(w.path[d], w.now, f, 14 + (what >> 1) % LEN_MAX) == WAN_TAKEN)
+	if (wan_path_put(w.path[d], w.now, f, 14 + (what >> 1) % LEN_MAX, 14) == WAN_TAKEN)
 		w.live[d]++;
 	else
 		free(f);

@@ -230,6 +230,30 @@ static void what_the_path_loses_does_not_arrive(void **state)
 	assert_int_equal(check_frames(1), 0);
 }
 
+/* Around 1500 octets of IP, with a tag and without. */
+static uint32_t around_the_mtu(unsigned i, unsigned k)
+{
+	return (k % 2 == 0 ? 14 : 18) + 1500 + k / 2 % 2;
+}
+
+static void fill_tagged(uint8_t *b, unsigned i, unsigned k, uint32_t len)
+{
+	fill(b, i, k, len);
+	if (k % 2 != 0)
+		store_be16(b + 12, 0x8100);
+}
+
+static void a_tag_is_no_part_of_the_mtu(void **state)
+{
+	write_frames(0, 8, around_the_mtu, fill_tagged);
+	write_frames(1, 0, length, fill);
+	carry(&(struct wan_path_config){.mtu = 1500}, 4, 0);
+	assert_int_equal(path_stats(0)->fate[WAN_DROP_MTU], 4);
+	assert_int_equal(path_stats(0)->fate[WAN_TAKEN], 4);
+	assert_int_equal(wan_bridge_get_stats(run.bridge, 0)->bytes_out, 2 * (1514 + 1518));
+	wan_bridge_close(run.bridge);
+}
+
 static void duplicates_arrive_twice_from_one_buffer(void **state)
 {
 	write_frames(0, FRAMES, length, fill);
@@ -341,6 +365,7 @@ int main(void)
 		cmocka_unit_test(frames_pass_both_ways_unchanged_and_in_order),
 		cmocka_unit_test(no_frame_comes_before_its_time),
 		cmocka_unit_test(what_the_path_loses_does_not_arrive),
+		cmocka_unit_test(a_tag_is_no_part_of_the_mtu),
 		cmocka_unit_test(duplicates_arrive_twice_from_one_buffer),
 		cmocka_unit_test(frames_on_the_way_at_the_end_are_let_go),
 		cmocka_unit_test(segments_larger_than_the_mtu_are_dropped_and_told_of_once),

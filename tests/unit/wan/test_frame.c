@@ -71,6 +71,21 @@ static void a_checksum_left_to_hardware_is_seen(void **state)
 	assert_false(unfilled(b, sizeof b));
 }
 
+static void behind_a_tag_too(void **state)
+{
+	uint8_t b[sizeof tcp4 + 4];
+
+	memcpy(b, tcp4, 12);
+	memcpy(b + 12, (const uint8_t[]){0x81, 0x00, 0, 7}, 4);
+	memcpy(b + 16, tcp4 + 12, sizeof tcp4 - 12);
+	assert_false(unfilled(b, sizeof b));
+	b[54] = 0x14;
+	b[55] = 0x1d;
+	assert_true(unfilled(b, sizeof b));
+	for (unsigned len = 14; len < sizeof b; len++)
+		assert_false(unfilled(b, len));
+}
+
 static void over_ipv6_too(void **state)
 {
 	uint8_t b[sizeof tcp6];
@@ -130,6 +145,28 @@ static void each_bit_can_be_turned_over(void **state)
 	rte_pktmbuf_free(m);
 }
 
+/* Nor is a tag touched: what is behind two of them is two octets. */
+static void tags_are_of_the_header(void **state)
+{
+	static const uint8_t tagged[] = {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x88, 0xa8, 0, 5, 0x81,
+		0x00, 0, 7, 0x08, 0x00, 0xaa, 0xaa};
+	struct rte_mbuf *m = test_packet(pool, tagged, sizeof tagged);
+
+	assert_int_equal(wan_frame_header_len(m), 22);
+	for (uint64_t random = 0; random < 64; random++) {
+		wan_frame_corrupt(m, random);
+		assert_memory_equal(rte_pktmbuf_mtod(m, uint8_t *), tagged, 22);
+	}
+	rte_pktmbuf_free(m);
+	/* One that is cut off is none. */
+	m = test_packet(pool, tagged, 21);
+	assert_int_equal(wan_frame_header_len(m), 18);
+	rte_pktmbuf_free(m);
+	m = test_packet(pool, tcp4, sizeof tcp4);
+	assert_int_equal(wan_frame_header_len(m), 14);
+	rte_pktmbuf_free(m);
+}
+
 static void a_frame_without_payload_can_be_corrupted(void **state)
 {
 	static const uint8_t none[14];
@@ -183,9 +220,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_checksum_left_to_hardware_is_seen),
+		cmocka_unit_test(behind_a_tag_too),
 		cmocka_unit_test(over_ipv6_too),
 		cmocka_unit_test(what_is_no_whole_segment_is_not_looked_at),
 		cmocka_unit_test(each_bit_can_be_turned_over),
+		cmocka_unit_test(tags_are_of_the_header),
 		cmocka_unit_test(a_frame_without_payload_can_be_corrupted),
 		cmocka_unit_test(a_tag_that_was_taken_off_is_put_back),
 		cmocka_unit_test(a_tag_without_room_for_it_costs_the_frame),

@@ -81,7 +81,7 @@ static void expect(struct wan_path *p, uintptr_t n, uint64_t due)
 
 static void put(struct wan_path *p, uint64_t now, uintptr_t n, uint32_t len, enum wan_fate fate)
 {
-	assert_int_equal(wan_path_put(p, now, frame(n), len), fate);
+	assert_int_equal(wan_path_put(p, now, frame(n), len, 14), fate);
 }
 
 static void a_wire_passes_all_at_once(void **state)
@@ -263,12 +263,32 @@ static void losses_are_as_many_as_asked(void **state)
 	uint64_t due;
 
 	for (uintptr_t i = 0; i < 1000000; i++) {
-		wan_path_put(p, i, frame(i), 1514);
+		wan_path_put(p, i, frame(i), 1514, 14);
 		wan_path_take(p, i, &due);
 	}
 	/* Five standard deviations. */
 	assert_in_range(stats(p)->fate[WAN_DROP_LOSS], 9500, 10500);
 	assert_int_equal(stats(p)->frames_out, 1000000 - stats(p)->fate[WAN_DROP_LOSS]);
+	close_path(p);
+}
+
+/* A burst of before has no end in a configuration without bursts: all would be lost, or nothing,
+ * for ever. */
+static void loss_without_bursts_is_not_in_one(void **state)
+{
+	struct wan_path *p =
+		open_path(&(struct wan_path_config){.loss = {.bad = 1, .enter = 1, .leave = 0}});
+
+	put(p, 0, 0, 60, WAN_DROP_LOSS);
+	wan_path_configure(p, &(struct wan_path_config){.loss = {.good = 1}});
+	for (uintptr_t i = 0; i < 100; i++)
+		put(p, 0, i, 60, WAN_DROP_LOSS);
+	/* But one with bursts goes on. */
+	wan_path_configure(p,
+		&(struct wan_path_config){.loss = {.good = 0, .bad = 1, .enter = 1, .leave = 0}});
+	put(p, 0, 0, 60, WAN_DROP_LOSS);
+	wan_path_configure(p, &(struct wan_path_config){.loss = {.bad = 1, .enter = 1e-12}});
+	put(p, 0, 0, 60, WAN_DROP_LOSS);
 	close_path(p);
 }
 
@@ -434,6 +454,19 @@ static void frames_beyond_the_mtu_vanish(void **state)
 	close_path(p);
 }
 
+/* An IP packet is not larger for the VLAN tag before it. */
+static void the_mtu_is_behind_the_header(void **state)
+{
+	struct wan_path *p = open_path(&(struct wan_path_config){.mtu = 1400});
+
+	assert_int_equal(wan_path_put(p, 0, frame(0), 1418, 18), WAN_TAKEN);
+	assert_int_equal(wan_path_put(p, 0, frame(1), 1419, 18), WAN_DROP_MTU);
+	assert_int_equal(wan_path_put(p, 0, frame(1), 1418, 14), WAN_DROP_MTU);
+	wan_path_configure(p, &(struct wan_path_config){.mtu = UINT32_MAX});
+	assert_int_equal(wan_path_put(p, 0, frame(1), 1514, 14), WAN_TAKEN);
+	close_path(p);
+}
+
 static void a_change_is_for_frames_to_come(void **state)
 {
 	struct wan_path *p = open_path(&(struct wan_path_config){.delay = 50 * MS});
@@ -470,7 +503,7 @@ static void the_same_seed_gives_the_same(void **state)
 		hash[run] = 0;
 		for (uintptr_t i = 0; i < 50000; i++) {
 			hash[run] = hash[run] * 31 +
-				    wan_path_put(p, i * 100000, frame(i), 1000 + i % 500);
+				    wan_path_put(p, i * 100000, frame(i), 1000 + i % 500, 14);
 			while (wan_path_take(p, i * 100000, &due) != NULL)
 				hash[run] = hash[run] * 31 + due;
 		}
@@ -495,6 +528,7 @@ int main(void)
 		cmocka_unit_test(an_endless_queue_drops_nothing),
 		cmocka_unit_test(lost_frames_have_taken_their_time_on_the_link),
 		cmocka_unit_test(losses_are_as_many_as_asked),
+		cmocka_unit_test(loss_without_bursts_is_not_in_one),
 		cmocka_unit_test(jitter_spreads_evenly_and_keeps_the_order),
 		cmocka_unit_test(jitter_larger_than_the_delay_never_goes_back_in_time),
 		cmocka_unit_test(jitter_reorders_when_asked),
@@ -504,6 +538,7 @@ int main(void)
 		cmocka_unit_test(there_is_no_duplicate_without_room),
 		cmocka_unit_test(some_are_corrupted),
 		cmocka_unit_test(frames_beyond_the_mtu_vanish),
+		cmocka_unit_test(the_mtu_is_behind_the_header),
 		cmocka_unit_test(a_change_is_for_frames_to_come),
 		cmocka_unit_test(the_same_seed_gives_the_same),
 	};
