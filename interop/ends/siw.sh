@@ -3,7 +3,7 @@
 # Sourced by the ends that are Linux's siw in a QEMU guest, which is behind a bridge in the end's namespace and has its
 # address: siw GUEST VARIANT, of those that tests/interop/guest/build has built.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=interop/ends/probe.sh
 source "$here/probe.sh"
 # shellcheck source=scripts/lib/common.sh

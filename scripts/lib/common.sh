@@ -4,7 +4,7 @@
 # things, how to build.
 
 # shellcheck disable=SC2034 # used by the scripts that source this
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+root=$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 say() {
 	printf '%s\n' "$*"

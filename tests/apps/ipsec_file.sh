@@ -9,7 +9,7 @@ only_over memif
 mkdir "$work/bin"
 cat >"$work/bin/ip" <<'END'
 #!/bin/sh
-cd "$(dirname "$0")/.." && echo "$2" >>asked && echo $$ >"$2.pid" && exec cat "$2"
+CDPATH='' cd -- "$(dirname "$0")/.." && echo "$2" >>asked && echo $$ >"$2.pid" && exec cat "$2"
 END
 chmod +x "$work/bin/ip"
 short=0x000102030405060708090a0b0c0d0e0f10111213 long=0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223

@@ -6,7 +6,7 @@
 #        tests/mutation/mutations.sh PROGRAM sample   of some captures, for sanitizers: no false alarm
 set -euo pipefail
 program=$(realpath "$1")
-cd "$(dirname "$0")/../../pcap/corpus"
+CDPATH='' cd -- "$(dirname "$0")/../../pcap/corpus"
 case ${2-} in
 check) exec "$program" -1 -d ../../docs/pcap.md ./*.pcap* siw/*.pcap* ;;
 sample) exec "$program" -1 ops-rev2.pcapng ops-rtr-read-markers-nocrc.pcapng path-markers-loss.pcapng \

@@ -18,6 +18,14 @@ for script in bench changelog conformance decode demo setup tcp-tests test; do
 	done
 done
 
+# With CDPATH exported, as some have it, a plain cd may go elsewhere and say where it went.
+for elsewhere in "$root" .; do
+	expect "the root with CDPATH=$elsewhere" "$root" \
+		"$(cd "$root" && CDPATH=$elsewhere bash -c 'source scripts/lib/common.sh && say "$root"')"
+done
+found=$(grep -rnIE '([$][(]|^)cd "[$][(]dirname' "$root"/{.ci,bench,interop,scripts,tests} || true)
+expect "a cd that asks CDPATH" "" "$found"
+
 # A system on which `ip netns` fails at one of its steps.
 fails=
 is_root() { true; }
