@@ -253,7 +253,7 @@ size_t connection_memory(const struct connection *c)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct stream *s = &c->stream[i];
 
-		n += ((size_t)s->tcp.cap_early + s->tcp.cap_old) * sizeof(struct piece) +
+		n += s->tcp.early.n * cap_early_piece_size + s->tcp.cap_old * sizeof(struct piece) +
 		     s->cap * (sizeof *s->v + sizeof *s->meta);
 	}
 	if (c->sealed)

@@ -20,12 +20,17 @@ void cap_reassembly_init(struct cap_reassembly *r, const struct cap_reassembly_o
 	*r = (struct cap_reassembly){.ops = ops, .user = user, .budget = budget};
 }
 
+static void cap_reassembly_forget_early(struct cap_reassembly *r)
+{
+	r->budget->used -= r->early.n;
+	cap_early_clear(&r->early);
+}
+
 void cap_reassembly_start(struct cap_reassembly *r, uint32_t seq)
 {
 	r->known = true;
 	r->first = r->next = seq;
-	r->budget->used -= r->num_early;
-	r->num_early = 0;
+	cap_reassembly_forget_early(r);
 }
 
 void cap_reassembly_begin_earlier(struct cap_reassembly *r, uint32_t seq)
@@ -67,18 +72,13 @@ static void cap_reassembly_hand_up(struct cap_reassembly *r, const struct piece 
 /* Hand up what waited and is in order now. */
 static void cap_reassembly_drain(struct cap_reassembly *r)
 {
-	unsigned n = 0;
+	while (r->early.n != 0 && cap_early_first(&r->early)->seq == r->next) {
+		struct piece p;
 
-	if (r->num_early == 0)
-		return;
-	while (n < r->num_early && r->early[n].seq == r->next) {
-		struct piece p = r->early[n++];
-
+		cap_early_take(&r->early, &p);
+		r->budget->used--;
 		cap_reassembly_hand_up(r, &p);
 	}
-	r->num_early -= n;
-	r->budget->used -= n;
-	memmove(r->early, r->early + n, r->num_early * sizeof *r->early);
 }
 
 static void cap_reassembly_lose(struct cap_reassembly *r, struct piece lost)
@@ -93,7 +93,7 @@ static void cap_reassembly_lose(struct cap_reassembly *r, struct piece lost)
 /* The hole before the first piece that waits will not be filled. */
 static void cap_reassembly_give_up(struct cap_reassembly *r)
 {
-	const struct piece *e = &r->early[0];
+	const struct piece *e = cap_early_first(&r->early);
 
 	cap_reassembly_lose(r, (struct piece){
 				       .len = e->seq - r->next,
@@ -110,7 +110,8 @@ void cap_reassembly_give_up_to(struct cap_reassembly *r, uint32_t end)
 	if (r->fin && cap_reassembly_seq_diff(end, r->fin_seq) > 0)
 		end = r->fin_seq;
 	while (cap_reassembly_seq_diff(end, r->next) > 0) {
-		if (r->num_early != 0 && cap_reassembly_seq_diff(r->early[0].seq, end) <= 0) {
+		if (r->early.n != 0 &&
+			cap_reassembly_seq_diff(cap_early_first(&r->early)->seq, end) <= 0) {
 			cap_reassembly_give_up(r);
 			continue;
 		}
@@ -127,14 +128,14 @@ void cap_reassembly_give_up_to(struct cap_reassembly *r, uint32_t end)
 /* Text was acknowledged that has not come, and another segment has. */
 static void cap_reassembly_wait(struct cap_reassembly *r)
 {
-	if (cap_reassembly_behind(r) && r->num_early != 0 && !r->held &&
+	if (cap_reassembly_behind(r) && r->early.n != 0 && !r->held &&
 		++r->waits > REASSEMBLY_PATIENCE)
 		cap_reassembly_give_up(r);
 }
 
 void cap_reassembly_flush(struct cap_reassembly *r)
 {
-	while (r->num_early != 0)
+	while (r->early.n != 0)
 		cap_reassembly_give_up(r);
 }
 
@@ -174,24 +175,6 @@ static void cap_reassembly_compare_with_old(struct cap_reassembly *r, const stru
 
 /* ---- early -------------------------------------------------------------------------------- */
 
-static bool cap_reassembly_insert(struct cap_reassembly *r, unsigned at, const struct piece *p)
-{
-	if (r->num_early == r->cap_early) {
-		unsigned cap = r->cap_early == 0 ? 16 : 2 * r->cap_early;
-		struct piece *more = realloc(r->early, cap * sizeof *more);
-
-		if (!more)
-			return false;
-		r->early = more;
-		r->cap_early = cap;
-	}
-	memmove(r->early + at + 1, r->early + at, (r->num_early - at) * sizeof *r->early);
-	r->early[at] = *p;
-	r->num_early++;
-	r->budget->used++;
-	return true;
-}
-
 static void cap_reassembly_trim_front(struct piece *p, uint32_t n)
 {
 	if (p->bytes)
@@ -204,14 +187,10 @@ static void cap_reassembly_trim_front(struct piece *p, uint32_t n)
 /** Keep those parts of @p p that do not wait already. */
 static void cap_reassembly_keep_early(struct cap_reassembly *r, struct piece p)
 {
-	unsigned i = r->num_early;
+	const struct piece *e = cap_early_find(&r->early, p.seq);
 
-	/* Mostly it belongs at the end. */
-	while (i != 0 &&
-		cap_reassembly_seq_diff(r->early[i - 1].seq + r->early[i - 1].len, p.seq) > 0)
-		i--;
 	while (p.len != 0) {
-		struct piece part = p, *e = i < r->num_early ? &r->early[i] : NULL;
+		struct piece part = p;
 
 		if (e && cap_reassembly_seq_diff(e->seq, p.seq) <= 0) {
 			uint32_t covered = e->seq + e->len - p.seq;
@@ -220,23 +199,23 @@ static void cap_reassembly_keep_early(struct cap_reassembly *r, struct piece p)
 			if (covered >= p.len)
 				return;
 			cap_reassembly_trim_front(&p, covered);
-			i++;
+			e = cap_early_next(e);
 			continue;
 		}
 		if (e && e->seq - p.seq < p.len) {
 			part.len = e->seq - p.seq;
 			part.last = false;
 		}
-		if (!cap_reassembly_insert(r, i, &part))
+		if (!cap_early_add(&r->early, &part))
 			return;
+		r->budget->used++;
 		cap_reassembly_trim_front(&p, part.len);
-		i++;
 	}
 }
 
 static bool cap_reassembly_too_many(const struct cap_reassembly *r)
 {
-	return r->num_early > (r->acked_set ? EARLY_MAX : EARLY_MAX_BLIND) ||
+	return r->early.n > (r->acked_set ? EARLY_MAX : EARLY_MAX_BLIND) ||
 	       r->budget->used > r->budget->max;
 }
 
@@ -260,7 +239,7 @@ static void cap_reassembly_take(struct cap_reassembly *r, struct piece p)
 		ahead = 0;
 	}
 	if (ahead == 0) {
-		uint32_t room = r->num_early != 0 ? r->early[0].seq - r->next : p.len;
+		uint32_t room = r->early.n != 0 ? cap_early_first(&r->early)->seq - r->next : p.len;
 
 		if (room < p.len) {
 			/* The rest waits already, or lies between what waits. */
@@ -276,7 +255,7 @@ static void cap_reassembly_take(struct cap_reassembly *r, struct piece p)
 	} else if (ahead < REASSEMBLY_WINDOW_MAX) {
 		r->counters.early++;
 		cap_reassembly_keep_early(r, p);
-		while (r->num_early != 0 && cap_reassembly_too_many(r))
+		while (r->early.n != 0 && cap_reassembly_too_many(r))
 			cap_reassembly_give_up(r);
 	}
 }
@@ -344,10 +323,8 @@ void cap_reassembly_ack(struct cap_reassembly *r, uint32_t ack)
 
 void cap_reassembly_free(struct cap_reassembly *r)
 {
-	r->budget->used -= r->num_early;
-	free(r->early);
+	cap_reassembly_forget_early(r);
 	free(r->old);
-	r->early = r->old = NULL;
+	r->old = NULL;
 	r->at_old = r->cap_old = 0;
-	r->num_early = r->cap_early = 0;
 }

@@ -9,7 +9,9 @@
 #ifndef PCAP_REASSEMBLY_H
 #define PCAP_REASSEMBLY_H
 
+#include "pcap/early.h"
 #include "pcap/packet.h"
+#include "pcap/piece.h"
 
 /** Old pieces that are kept, to compare with text that is sent again. */
 #define REASSEMBLY_HISTORY 64
@@ -22,23 +24,6 @@
 /** Pieces that wait, for all connections together. The creator sets max. */
 struct cap_reassembly_budget {
 	size_t used, max;
-};
-
-/** Text in order. */
-struct piece {
-	const uint8_t *bytes; /**< NULL: not in the capture */
-	uint32_t len;
-	uint32_t seq;
-	uint32_t ack;    /**< acknowledgement number of its segment */
-	uint32_t more;   /**< octets of TCP behind it that belong to it: what seals a record
-			    (sealed.h) */
-	bool unmeasured; /**< with bytes NULL: nobody knows how much of the ULP's text it is */
-	bool first;      /**< the first piece of a TCP segment */
-	bool last;       /**< the last piece of a TCP segment */
-	bool damaged;    /**< TCP's checksum of it is wrong */
-	bool lost; /**< with bytes NULL: true: no frame has it; false: the snap length cut it off */
-	uint64_t frame; /**< its frame; of lost text: where the loss was noticed */
-	uint64_t time;
 };
 
 struct cap_reassembly_counters {
@@ -73,8 +58,7 @@ struct cap_reassembly {
 	uint64_t frame, time; /**< of the connection's segment in hand; its user sets them */
 	uint32_t acked;       /**< highest acknowledgement number of the peer */
 	unsigned waits;       /**< segments since the peer acknowledged text that is missing */
-	struct piece *early;  /**< sorted by seq, none of them overlap */
-	unsigned num_early, cap_early;
+	struct cap_early early;
 	struct piece *old; /**< grows up to REASSEMBLY_HISTORY, then the oldest goes first */
 	unsigned at_old, cap_old;
 	struct cap_reassembly_counters counters;

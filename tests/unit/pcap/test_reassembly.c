@@ -318,7 +318,7 @@ static void test_bounds(void **state)
 	/* Nobody is seen to acknowledge: a capture of one direction. */
 	for (uint32_t i = 0; i < 600; i++) {
 		segment(x, 102 + 2 * i, "x");
-		assert_true(x->r.num_early <= 257);
+		assert_true(x->r.early.n <= 257);
 	}
 	assert_true(x->r.counters.holes > 300);
 	cap_reassembly_flush(&x->r);
@@ -345,7 +345,7 @@ static void test_far_away(void **state)
 	segment(x, 100, "a");
 	segment(x, 100 + 0x50000000, "z");
 	segment(x, 101 + 0x80000000u, "y");
-	assert_int_equal(x->r.num_early, 0);
+	assert_int_equal(x->r.early.n, 0);
 	cap_reassembly_flush(&x->r);
 	expect(x, "a");
 }
