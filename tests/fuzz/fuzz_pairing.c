@@ -209,8 +209,10 @@ static void send_hello(struct world *w, struct stranger *s, bool reply)
 		.private_len = bits & 4 ? fuzz_u8(w->in) % sizeof data : PAIRING_HELLO_LEN};
 	int n;
 
-	if (st.revision != 2)
-		st.enhanced = st.peer_to_peer = st.rtr = 0;
+	if (st.revision != 2) {
+		st.enhanced = st.peer_to_peer = false;
+		st.rtr = 0;
+	}
 	pairing_put_hello(data, &h);
 	if (bits & 8)
 		data[fuzz_u8(w->in) % sizeof data] = fuzz_u8(w->in);

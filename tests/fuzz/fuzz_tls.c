@@ -247,7 +247,7 @@ static void skip_handshake(struct user *u, uint8_t suite)
 	struct tls_conn *c = LIST_FIRST(&u->stack->conns);
 	const struct tls_suite *s = tls_suite_find((uint16_t)(0x1301 + suite % 3));
 
-	c->secrets = tls_secret_pool_get(&u->stack->secrets);
+	c->secrets = tls_secret_pool_get(&u->stack->credentials.secrets);
 	MUST(c->secrets);
 	memset(c->secrets, 0x42, sizeof *c->secrets);
 	memset(u->secret, 0x42, sizeof u->secret);
