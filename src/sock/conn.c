@@ -24,6 +24,8 @@
 
 /** What the kernel must tell for a closed window to be known: Linux does since 4.6. */
 #define SOCK_CONN_INFO_STALL (offsetof(struct tcp_info, tcpi_notsent_bytes) + sizeof(uint32_t))
+/** And for one that shrank in front of what is in flight: since 5.4. */
+#define SOCK_CONN_INFO_WINDOW (offsetof(struct tcp_info, tcpi_snd_wnd) + sizeof(uint32_t))
 
 static void sock_conn_on_events(struct sock_source *source, uint32_t events);
 static void sock_conn_on_timer(struct timer *t, uint64_t now);
@@ -313,10 +315,18 @@ static uint32_t sock_conn_stall_limit(const struct sock_conn *c)
 	return c->orphan && (!zero || user < zero) ? user : zero;
 }
 
-/** It answers, but for long takes next to nothing: all that waits is behind its window. */
-static bool sock_conn_is_stalled(struct sock_conn *c, const struct tcp_info *info, uint64_t now)
+/** All that waits is behind the peer's window, of which what is in flight is sent again. */
+static bool sock_conn_is_shut(const struct tcp_info *info, size_t told)
 {
-	uint64_t waits = sock_queued(c) + info->tcpi_notsent_bytes;
+	return info->tcpi_unacked == 0 ||
+	       (told >= SOCK_CONN_INFO_WINDOW && info->tcpi_snd_wnd < info->tcpi_snd_mss);
+}
+
+/** It answers, but for long takes next to nothing. */
+static bool sock_conn_is_stalled(
+	struct sock_conn *c, const struct tcp_info *info, size_t told, uint64_t now)
+{
+	uint64_t waits = sock_queued(c) + sock_option_unacked(c->source.fd);
 	uint64_t enough = waits / 4 < ACKED_ENOUGH ? waits / 4 : ACKED_ENOUGH;
 	uint32_t limit = sock_conn_stall_limit(c);
 
@@ -324,7 +334,7 @@ static bool sock_conn_is_stalled(struct sock_conn *c, const struct tcp_info *inf
 		c->acked = info->tcpi_bytes_acked;
 		c->acked_at = now;
 	}
-	return limit && info->tcpi_unacked == 0 && now - c->acked_at >= limit * MS;
+	return limit && sock_conn_is_shut(info, told) && now - c->acked_at >= limit * MS;
 }
 
 /** Something waits for an acknowledgement. @return true: it is over. */
@@ -336,7 +346,7 @@ static bool sock_conn_end_if_dead(struct sock_conn *c, uint64_t now)
 
 	if (!told)
 		return false;
-	stalled = told >= SOCK_CONN_INFO_STALL && sock_conn_is_stalled(c, &info, now);
+	stalled = told >= SOCK_CONN_INFO_STALL && sock_conn_is_stalled(c, &info, told, now);
 	silent = sock_conn_is_silent(c, &info, now);
 	if (!stalled && !silent)
 		return false;

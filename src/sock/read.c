@@ -30,7 +30,7 @@ static size_t sock_show_once(struct sock_conn *c)
 	c->showing = true;
 	/* First: programs expect that what an answer is to has completed. */
 	sock_acks_tell(c);
-	if (c->llp.user_ops)
+	if (c->llp.user_ops && !c->orphan)
 		used = c->llp.user_ops->readable(c->llp.user, v, n, c->rx->len, &c->need);
 	c->showing = false;
 	return used;
