@@ -190,9 +190,10 @@ static bool route_put_behind(struct route_table *t, unsigned i)
 	struct route r = t->r[i];
 	unsigned last = i;
 
-	while (last + 1 < t->n && t->r[last + 1].origin == r.origin &&
-		route_same_prefix(&t->r[last + 1], &r))
-		last++;
+	/* Those of the other family may lie between. */
+	for (unsigned j = i + 1; j < t->n && !route_goes_before(&r, &t->r[j]); j++)
+		if (t->r[j].origin == r.origin && route_same_prefix(&t->r[j], &r))
+			last = j;
 	memmove(&t->r[i], &t->r[i + 1], (last - i) * sizeof r);
 	t->r[last] = r;
 	return last != i;

@@ -206,6 +206,27 @@ static void default_routers_take_turns(void **state)
 	host_free(h);
 }
 
+/* Those of the other family stand between, as the configuration names them. */
+static void default_routers_of_both_families_take_turns(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr own = host_addr("fd00::1"), first = host_addr("10.0.0.2"),
+		       v6 = host_addr("fd00::8");
+
+	assert_int_equal(ip_addr_add(h->ip, &own, 64, h->now), 0);
+	assert_int_equal(add(h, "0.0.0.0", 0, "10.0.0.2"), 0);
+	assert_int_equal(add(h, "::", 0, "fd00::8"), 0);
+	assert_int_equal(add(h, "0.0.0.0", 0, "10.0.0.3"), 0);
+	assert_int_equal(add(h, "::", 0, "fd00::9"), 0);
+	route_leave_gateway(h->ip, &first);
+	expect_hop(h, "8.8.8.8", "10.0.0.3");
+	expect_hop(h, "2001:db8::1", "fd00::8");
+	route_leave_gateway(h->ip, &v6);
+	expect_hop(h, "8.8.8.8", "10.0.0.3");
+	expect_hop(h, "2001:db8::1", "fd00::9");
+	host_free(h);
+}
+
 static void strangers_cannot_fill_the_table(void **state)
 {
 	struct host *h = host_new_v6();
@@ -235,6 +256,7 @@ int main(void)
 		cmocka_unit_test(advertised_routes_live_and_die),
 		cmocka_unit_test(routers_are_told_apart),
 		cmocka_unit_test(default_routers_take_turns),
+		cmocka_unit_test(default_routers_of_both_families_take_turns),
 		cmocka_unit_test(strangers_cannot_fill_the_table),
 	};
 
