@@ -119,6 +119,9 @@ static void follow_consider(struct follow *w, struct flow *flow, unsigned side,
 	bool key = follow_has_key(p), fresh = flow->state == FLOW_NEW && flow->syn[side];
 	bool join = !key && !fresh && flow->state == FLOW_NEW && follow_is_wanted(w, p);
 	bool talked = flow->state != FLOW_NEW;
+	/* Its peer's SYN may be one of a connection before. */
+	bool old =
+		p->flags & PACKET_ACK && p->ack - (flow->isn[!side] + 1) >= REASSEMBLY_WINDOW_MAX;
 	struct connection *c;
 
 	if (!key && !fresh && !join) {
@@ -129,7 +132,7 @@ static void follow_consider(struct follow *w, struct flow *flow, unsigned side,
 		return;
 	c = flow->connection;
 	/* Its peer begins with its SYN, or goes on where the segment acknowledges. */
-	if (!talked && flow->syn[!side])
+	if (!talked && flow->syn[!side] && !old)
 		cap_reassembly_start(&c->stream[!side].tcp, flow->isn[!side] + 1);
 	else if (p->flags & PACKET_ACK)
 		cap_reassembly_start(&c->stream[!side].tcp, p->ack);
@@ -369,8 +372,8 @@ static void follow_take_fragment(
 	if (!w->fragments)
 		return;
 	n = fragments_take(w->fragments, p, f, &parts);
-	/* What is wrong together may fit another: its last part is tried once more. */
-	w->counters.fragments_used += n > 1 && parts[0].p.sum == PACKET_SUM_WRONG ? n - 1 : n;
+	for (unsigned i = 0; i < n; i++)
+		w->counters.fragments_used += !parts[i].counted;
 	for (unsigned i = 0; i < n; i++) {
 		struct packet part = parts[i].p;
 

@@ -96,7 +96,7 @@ static bool fragments_insert(struct datagram *d, const struct packet *p, uint64_
 	if (i < d->n && (fragments_end_of(p) > d->part[i].p.offset || !p->more))
 		return false;
 	memmove(&d->part[i + 1], &d->part[i], (d->n - i) * sizeof d->part[0]);
-	d->part[i] = (struct fragments_part){*p, frame};
+	d->part[i] = (struct fragments_part){*p, frame, false};
 	d->n++;
 	return true;
 }
@@ -141,12 +141,12 @@ static unsigned fragments_make_segment(const struct datagram *d, struct fragment
 	head.sum = fragments_sum(d, &head);
 	header = d->part[0].p.len - head.len;
 	head.header = 0; /* the sum is not of this part */
-	part[0] = (struct fragments_part){head, d->part[0].frame};
+	part[0] = (struct fragments_part){head, d->part[0].frame, d->part[0].counted};
 	for (unsigned i = 1; i < d->n; i++) {
 		const struct packet own = d->part[i].p;
 		struct packet *p = &part[i].p;
 
-		part[i] = (struct fragments_part){head, d->part[i].frame};
+		part[i] = (struct fragments_part){head, d->part[i].frame, d->part[i].counted};
 		p->seq = head.seq + own.offset - header;
 		p->text = own.text;
 		p->len = own.len;
@@ -164,7 +164,7 @@ static unsigned fragments_make_segment(const struct datagram *d, struct fragment
  */
 static void fragments_begin_again(struct datagram *d, const struct packet *newest, uint64_t frame)
 {
-	d->part[0] = (struct fragments_part){*newest, frame};
+	d->part[0] = (struct fragments_part){*newest, frame, true};
 	d->n = 1;
 	d->begun = frame;
 	d->used = true;

@@ -17,6 +17,7 @@
 struct fragments_part {
 	struct packet p;
 	uint64_t frame;
+	bool counted; /**< it was in a segment before */
 };
 
 struct fragments;

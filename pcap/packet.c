@@ -141,7 +141,7 @@ static enum packet_kind packet_parse_segment(struct rest *r, struct packet *p)
 	if (r->sent < header)
 		return PACKET_BAD;
 	/* Options cut off: the text is as long as it is, none of it here. */
-	p->header = (uint8_t)header;
+	p->header = r->here < header ? 0 : (uint8_t)header; /* of one that is cut there is no sum */
 	p->len = (uint32_t)(r->sent - header);
 	p->captured = r->here < header ? 0 : (uint32_t)(r->here - header);
 	p->text = h + (r->here < header ? r->here : header);

@@ -562,6 +562,24 @@ static void test_foreign_syn(void **state)
 	expect(&m, "ORPCORC");
 }
 
+/* The answer to the second SYN is missing: the first one's says nothing of it. */
+static void test_reused_half_seen(void **state)
+{
+	struct cap_maker m;
+
+	cap_maker_init(&m);
+	cap_maker_handshake(&m);
+	cap_maker_packet(&m, 0, m.seq[0], 0, PACKET_RST, NULL, 0);
+	m.seq[0] = 900000;
+	cap_maker_packet(&m, 0, m.seq[0]++, 0, PACKET_SYN, NULL, 0);
+	m.seq[1] = 0x70000001;
+	cap_maker_packet(&m, 0, m.seq[0], m.seq[1], PACKET_ACK, NULL, 0);
+	cap_maker_request(&m);
+	cap_maker_reply(&m);
+	cap_maker_send(&m, 0, 1, 10);
+	expect(&m, "ORP>C");
+}
+
 /* The same addresses and ports again, with other sequence numbers. */
 static void test_reused(void **state)
 {
@@ -682,6 +700,7 @@ int main(void)
 		cmocka_unit_test(test_foreign_reset),
 		cmocka_unit_test(test_foreign_syn),
 		cmocka_unit_test(test_reused),
+		cmocka_unit_test(test_reused_half_seen),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_unread),

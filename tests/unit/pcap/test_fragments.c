@@ -352,6 +352,31 @@ static void test_capture(void **state)
 	cap_maker_free(&m);
 }
 
+/* What is wrong together was put together all the same, and counts once. */
+static void test_damaged(void **state)
+{
+	struct cap_maker m, f = {.size = 1 << 16};
+	struct heard h = {0};
+	uint64_t used;
+	uint16_t id = 0;
+
+	cap_maker_init(&m);
+	m.crc = m.sums = true;
+	cap_maker_start(&m);
+	cap_maker_send(&m, 0, 1, 700);
+	m.bytes[m.len - 100] ^= 1;
+	f.bytes = malloc(f.size);
+	assert_non_null(f.bytes);
+	memcpy(f.bytes, m.bytes, f.len = 24);
+	for (size_t at = 24; at < m.len; at += 16 + load_le32(m.bytes + at + 8))
+		fragment(&f, m.bytes + at, 240, id++);
+	follow(&f, &h, &used);
+	assert_true(used > 3);
+	assert_int_equal(h.good, 0);
+	free(f.bytes);
+	cap_maker_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,6 +393,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_time_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_used_again, setup, teardown),
 		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

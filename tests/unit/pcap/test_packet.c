@@ -340,6 +340,14 @@ static void test_sum_unknown(void **state)
 	/* Cut. */
 	assert_int_equal(parse(101, IPV4 TCP_HEAD "\1\1\0\0" TEXT, 42, 43, &p), PACKET_TCP);
 	assert_int_equal(packet_sum(&p), PACKET_SUM_UNKNOWN);
+	/* Cut in the options, with no text behind them. */
+	assert_int_equal(parse(101,
+				 "\x45\0\0\x34\0\0\0\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2"
+				 "\x9c\x40\x1c\x06\0\0\0\1\2\2\2\2\x80\x10\xff\xff\1\1\0\0\1\1\1\1",
+				 44, 52, &p),
+		PACKET_TCP);
+	assert_int_equal(p.len, 0);
+	assert_int_equal(packet_sum(&p), PACKET_SUM_UNKNOWN);
 }
 
 int main(void)
