@@ -161,6 +161,9 @@ ip xfrm state add src 10.0.0.2 dst 10.0.0.1 proto esp spi 0xcd0f0a33 reqid 1 mod
 ip xfrm state add src 10.0.0.1 dst 10.0.0.2 proto esp spi 0xc2a3a1c9 reqid 1 mode transport aead 'rfc4106(gcm(aes))' $long 128 replay-window 32 flag esn sel src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp
 ip xfrm policy add src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp dir out priority 372351 tmpl proto esp spi 0xc2a3a1c9 reqid 1 mode transport
 ip xfrm policy add src 10.0.0.2/32 dst 10.0.0.1/32 proto tcp dport 7174 dir in priority 372351 tmpl src 10.0.0.2 dst 10.0.0.1 proto esp mode tunnel
+ip xfrm policy add src 10.0.1.3/32 dst 10.0.0.1/32 dir in priority 372351 action block
+ip xfrm policy add src 10.0.1.4/32 dst 10.0.0.1/32 dir in priority 372351 action block
+ip xfrm policy add src 10.0.1.7/32 dst 10.0.0.1/32 dir in priority 372351 action block
 ip xfrm policy add src 10.0.0.0/8 dst 10.0.0.1/32 dir in action block priority 400000
 END
 
