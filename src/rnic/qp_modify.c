@@ -47,7 +47,7 @@ static void qp_modify_reset(struct rnic_qp *qp)
 	/*
 	 * Without the queue's lock: a thread may have it for as long as its program likes, between
 	 * ibv_wr_start() and ibv_wr_complete(), and wait for the engine, or for this thread. What
-	 * it builds goes when it is complete.
+	 * it builds goes when it is complete, unless the QP takes sends again by then.
 	 */
 	qp_clear_sends(qp);
 	atomic_store(&qp->send_imm, qp->ud != NULL);
