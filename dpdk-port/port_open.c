@@ -360,6 +360,7 @@ static int port_on_removal(uint16_t id, enum rte_eth_event_type type, void *arg,
 static int port_setup_queues(struct opening *o)
 {
 	struct port *p = o->p;
+	struct rte_eth_txconf conf = o->info.default_txconf;
 	uint16_t rx = PORT_DESC, tx = PORT_DESC;
 	char name[RTE_MEMPOOL_NAMESIZE], reason[400];
 	int socket = rte_eth_dev_socket_id(p->id), r;
@@ -379,7 +380,10 @@ static int port_setup_queues(struct opening *o)
 	r = rte_eth_rx_queue_setup(p->id, 0, rx, (unsigned)socket, NULL, p->pool);
 	if (r)
 		return port_fail_by_driver(o, r, "it has no receive queue");
-	r = rte_eth_tx_queue_setup(p->id, 0, tx, (unsigned)socket, NULL);
+	/* Else drivers do not tell of the last frames until more are sent: port_settle(). */
+	if (p->caps.external && conf.tx_rs_thresh > 1)
+		conf.tx_rs_thresh = 1;
+	r = rte_eth_tx_queue_setup(p->id, 0, tx, (unsigned)socket, &conf);
 	if (r)
 		return port_fail(o, r, "it has no transmit queue");
 	/* What is not mapped for the device it cannot read or write. DPDK goes on all the same. */

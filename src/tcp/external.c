@@ -91,6 +91,7 @@ bool tcp_external_chain(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len, ui
 
 	if (!tcp_external_lend(c) || rte_pktmbuf_alloc_bulk(c->s->cfg.external.pool, v, 2))
 		return false;
+	c->loan->left = 0;
 	/* Devices know the program's memory by its own addresses. */
 	tcp_external_attach(v[0], (void *)(uintptr_t)e->from, (uintptr_t)e->from, e->len,
 		&tcp_memory_of(e->memory)->shared);
@@ -157,14 +158,16 @@ static bool tcp_external_is_settled(struct rte_mbuf_ext_shared_info *shared)
 	return rte_mbuf_ext_refcnt_read(shared) == 1;
 }
 
-static void tcp_external_settle_frames(struct tcp_stack *s, struct rte_mbuf_ext_shared_info *shared)
+/** @param wait also for what the device has: it may be that all references are frames' soon. */
+static void tcp_external_settle_frames(
+	struct tcp_stack *s, struct rte_mbuf_ext_shared_info *shared, bool wait)
 {
 	const struct tcp_external_config *cfg = &s->cfg.external;
 	bool helps;
 
 	if (tcp_external_is_settled(shared))
 		return;
-	helps = cfg->settle(cfg->ctx);
+	helps = cfg->settle(cfg->ctx) && wait;
 	/* While its link is down, or it is busy, there is no end to waiting for what it has yet to
 	 * take. */
 	if (!tcp_external_is_settled(shared)) {
@@ -175,10 +178,15 @@ static void tcp_external_settle_frames(struct tcp_stack *s, struct rte_mbuf_ext_
 		helps = !tcp_external_is_settled(shared) && cfg->settle(cfg->ctx);
 }
 
-void tcp_external_settle(struct tcp_conn *c)
+void tcp_external_settle(struct tcp_conn *c, bool owned)
 {
-	if (c->loan)
-		tcp_external_settle_frames(c->s, &c->loan->shared);
+	struct tcp_external_loan *l = c->loan;
+
+	if (!l || rte_mbuf_ext_refcnt_read(&l->shared) == l->left)
+		return;
+	tcp_external_settle_frames(c->s, &l->shared, owned);
+	if (owned)
+		l->left = rte_mbuf_ext_refcnt_read(&l->shared);
 }
 
 void tcp_external_end(struct tcp_conn *c)
@@ -187,7 +195,7 @@ void tcp_external_end(struct tcp_conn *c)
 
 	if (!l)
 		return;
-	tcp_external_settle(c);
+	tcp_external_settle(c, true);
 	c->loan = NULL;
 	if (rte_mbuf_ext_refcnt_update(&l->shared, -1) == 0)
 		tcp_external_loan_free(NULL, l);
@@ -244,7 +252,7 @@ void tcp_external_remove(struct tcp_stack *s, struct llp_memory *memory)
 	}
 	/* What the device has yet to read, it reads now, or from pages that stay ours until then.
 	 */
-	tcp_external_settle_frames(s, &m->shared);
+	tcp_external_settle_frames(s, &m->shared, true);
 	tcp_memory_drop(m);
 }
 

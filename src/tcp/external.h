@@ -43,6 +43,7 @@ struct tcp_external_zeros {
 struct tcp_external_loan {
 	struct rte_mbuf_ext_shared_info shared; /**< one reference is the connection's */
 	struct tcp_external_zeros *zeros;       /**< one reference to it */
+	uint16_t left; /**< references after it was settled in vain, and no frame since; or 0 */
 };
 
 /** The second mbuf of such a record is attached to @p memory. */
@@ -68,10 +69,12 @@ bool tcp_external_chain(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len, ui
 bool tcp_external_own(struct tcp_conn *c, const struct llp_memory *memory);
 
 /**
- * Settle what was sent for @p c, of whose records none is external any more. A device that does not
- * tell, or stands still, may read on from pages that stay ours.
+ * Settle what was sent for @p c, once for the same frames. A device that does not tell, or stands
+ * still, may read on from pages that stay ours.
+ * @param owned none of its records is external any more. Otherwise it ends at once, and what the
+ *        device has is waited for then.
  */
-void tcp_external_settle(struct tcp_conn *c);
+void tcp_external_settle(struct tcp_conn *c, bool owned);
 
 /** @p c ends: settle, and forget it. */
 void tcp_external_end(struct tcp_conn *c);

@@ -160,7 +160,7 @@ static bool tcp_llp_own_external(struct llp *l)
 	struct tcp_conn *c = tcp_conn_of(l);
 	bool owned = tcp_external_own(c, NULL);
 
-	tcp_external_settle(c);
+	tcp_external_settle(c, owned);
 	return owned;
 }
 

@@ -446,9 +446,14 @@ static void test_own_and_kept_by_the_port(void **state)
 	assert_true(llp_own_external(h.app.llp));
 	assert_int_equal(settled, 3);
 	assert_int_equal(references(), 2);
+	/* It was waited for once: not again while nothing has changed. */
+	settled = 0;
+	assert_true(llp_own_external(h.app.llp));
 	llp_abort(h.app.llp);
 	host_advance(&h, 100 * MS);
 	ip_double_drain(&h.ip);
+	assert_int_equal(settled, 0);
+	settled = 3;
 	llp_memory_remove(h.llp, memory);
 	memory = NULL;
 	assert_int_equal(mapped, 1);
@@ -459,6 +464,29 @@ static void test_own_and_kept_by_the_port(void **state)
 }
 
 /** Its user hears that it is over: then its requests are flushed. */
+/** What is not copied has its references until the connection ends, at once: they are not waited
+ * for. */
+static void test_own_without_room(void **state)
+{
+	struct rte_mbuf *all[4095], *kept;
+	unsigned n = 0;
+
+	start(63);
+	send_one();
+	kept = ip_double_take(&h.ip);
+	while ((all[n] = rte_pktmbuf_alloc(h.pool)))
+		n++;
+	assert_false(llp_own_external(h.app.llp));
+	assert_int_equal(settled, 1);
+	for (unsigned i = 0; i < n; i++)
+		rte_pktmbuf_free(all[i]);
+	rte_pktmbuf_free(kept);
+	host_advance(&h, 100 * MS);
+	assert_int_equal(h.app.closed, 1);
+	ip_double_drain(&h.ip);
+	finish();
+}
+
 static void test_reset_while_the_device_reads(void **state)
 {
 	start(63);
@@ -573,6 +601,7 @@ int main(void)
 		cmocka_unit_test(test_own_what_waits),
 		cmocka_unit_test(test_remove_what_waits),
 		cmocka_unit_test(test_own_and_kept_by_the_port),
+		cmocka_unit_test(test_own_without_room),
 		cmocka_unit_test(test_reset_while_the_device_reads),
 		cmocka_unit_test(test_abort_while_the_device_reads),
 		cmocka_unit_test(test_release_while_the_device_reads),
