@@ -2,8 +2,8 @@
 #include "dpdk-port/descriptors.h"
 
 #include "dpdk-port/port.h"
+#include "support/open_descriptors.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -42,36 +42,24 @@ static int put_limit_back(void **state)
 	return setrlimit(RLIMIT_NOFILE, &before);
 }
 
-static unsigned open_now(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
 static void enough_are_enough(void **state)
 {
-	unsigned free, open = open_now();
+	unsigned free, open = open_descriptors();
 
 	leave(20);
 	assert_int_equal(descriptors_check(20, &free), 0);
 	assert_int_equal(free, 20);
-	assert_int_equal(open_now(), open);
+	assert_int_equal(open_descriptors(), open);
 }
 
 static void one_too_few_is_told(void **state)
 {
-	unsigned free, open = open_now();
+	unsigned free, open = open_descriptors();
 
 	leave(20);
 	assert_int_equal(descriptors_check(21, &free), -EMFILE);
 	assert_int_equal(free, 20);
-	assert_int_equal(open_now(), open);
+	assert_int_equal(open_descriptors(), open);
 	leave(0);
 	assert_int_equal(descriptors_check(1, &free), -EMFILE);
 	assert_int_equal(free, 0);

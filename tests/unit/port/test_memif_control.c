@@ -6,8 +6,8 @@
 #include "dpdk-port/memif_ring.h"
 #include "dpdk-port/memif_seal.h"
 #include "memif_peer.h"
+#include "support/open_descriptors.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -41,18 +41,6 @@ static void keep(const char *sentence)
 {
 	snprintf(told, sizeof told, "%s", sentence);
 	sentences++;
-}
-
-static unsigned count_open(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
 }
 
 static void open_channel(void)
@@ -96,7 +84,7 @@ static int setup(void **state)
 	memset(&control, 0, sizeof control);
 	told[0] = '\0';
 	sentences = n_given = 0;
-	descriptors = count_open();
+	descriptors = open_descriptors();
 	file = sealable(FILE_SIZE);
 	interrupt = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	open_channel();
@@ -114,7 +102,7 @@ static int teardown(void **state)
 	close(file);
 	close(interrupt);
 	assert_int_equal(channels(), 0);
-	assert_int_equal(count_open(), descriptors);
+	assert_int_equal(open_descriptors(), descriptors);
 	return 0;
 }
 

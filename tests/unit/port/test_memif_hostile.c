@@ -8,8 +8,8 @@
 #include "dpdk-port/memif_seal.h"
 #include "dpdk-port/port_private.h"
 #include "support/limit.h"
+#include "support/open_descriptors.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -62,22 +62,10 @@ static void nap(void)
 	usleep(1000);
 }
 
-static unsigned count_open(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
 /** The driver's thread closes what it does not need any more. */
 static void wait_until_open(unsigned n)
 {
-	while (count_open() != n)
+	while (open_descriptors() != n)
 		nap();
 }
 
@@ -205,7 +193,7 @@ static void descriptors_left_behind(void **state)
 	for (unsigned i = 0; i < MEMIF_PEER_DESCRIPTORS; i++)
 		many[i] = interrupt;
 	assert_serves();
-	before = count_open();
+	before = open_descriptors();
 	for (unsigned i = 0; i < 10; i++) {
 		channel = memif_peer_open(SOCKET);
 		memif_peer_add_region(channel, 0, file, MEMIF_PEER_OCTETS);
