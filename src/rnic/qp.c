@@ -191,13 +191,14 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 {
 	struct engine *e = qp->rnic->engine;
 
+	/* A post in progress ends first, which may need the engine. A later one is the caller's
+	 * mistake. */
+	pthread_spin_lock(&qp->sq_lock);
+	pthread_spin_unlock(&qp->sq_lock);
 	engine_lock(e);
 	qp->leaving = true;
 	pairing_end(qp);
 	mcast_detach_all(qp);
-	/* A post in progress ends first. A later one is the caller's mistake. */
-	pthread_spin_lock(&qp->sq_lock);
-	pthread_spin_unlock(&qp->sq_lock);
 	if (!qp->srq)
 		recv_queue_wait_for_posts(&qp->rq);
 	ud_end(qp);
