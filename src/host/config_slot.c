@@ -105,7 +105,7 @@ int config_slot_expand(const char *value, unsigned slot, char *out, const char *
 				 "as 3, 03, x or 02x";
 			return -EINVAL;
 		}
-		if (plain >= CONFIG_MAX_EXPANDED - n - 16) {
+		if (n + 16 >= CONFIG_MAX_EXPANDED || plain >= CONFIG_MAX_EXPANDED - n - 16) {
 			*right = "a shorter value around %{slot}";
 			return -EINVAL;
 		}

@@ -52,7 +52,7 @@ static void test_expand_refuses(void **state)
 /* No value from outside leaves the buffer, wherever its length comes from. */
 static void test_expand_long(void **state)
 {
-	char value[2 * CONFIG_MAX_EXPANDED], out[CONFIG_MAX_EXPANDED];
+	char value[3 * CONFIG_MAX_EXPANDED], out[CONFIG_MAX_EXPANDED];
 	const char *right = NULL;
 	unsigned fits = 0;
 
@@ -66,6 +66,14 @@ static void test_expand_long(void **state)
 		fits += config_slot_expand(value, 1, out, &right) == 1;
 	}
 	assert_in_range(fits, 2 * 1400, 2 * CONFIG_MAX_EXPANDED);
+	/* The first number ends within the last octets, and more comes. */
+	for (size_t n = CONFIG_MAX_EXPANDED - 40; n < CONFIG_MAX_EXPANDED; n++) {
+		memset(value, 'x', n);
+		strcpy(value + n, "%{slot:8}");
+		memset(value + n + 9, 'y', CONFIG_MAX_EXPANDED);
+		strcpy(value + n + 9 + CONFIG_MAX_EXPANDED, "%{slot}");
+		assert_int_equal(config_slot_expand(value, 1, out, &right), -EINVAL);
+	}
 	*value = '\0';
 	for (unsigned i = 0; i < 300; i++)
 		strcat(value, "%{slot:8}");
