@@ -65,8 +65,11 @@ static void rdmap_rx_on_send(struct rdmap *r, struct ddp_segment *s)
 {
 	enum ddp_error error;
 
-	if (r->rtr_expect & MPA_RTR_SEND && s->len == 0 && s->last) {
-		ddp_advance(&r->ddp, s); /* RFC 6581 section 9.2: no receive buffer is consumed */
+	/* RFC 6581 section 9.2: no receive buffer is consumed. One that invalidates or solicits is
+	 * a message. */
+	if (r->rtr_expect & MPA_RTR_SEND && s->len == 0 && s->last &&
+		(s->ulp & RDMAP_CONTROL_OPCODE) == RDMAP_OP_SEND) {
+		ddp_advance(&r->ddp, s);
 		return;
 	}
 	if (!rdmap_immediate_agrees(r, s)) {

@@ -185,6 +185,14 @@ static void test_no_rtr(void **state)
 	FEED(&n, "\x01\x43" ZERO4 QN0 MSN("\x01") MO("\x00")); /* more is to come: a message */
 	qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, RDMAP_LAYER_DDP, 2, 2);
 	qp_net_done(&n);
+
+	/* Nor is one that solicits. */
+	qp_net_init(&n);
+	n.b->rtr = MPA_RTR_SEND;
+	qp_net_raw_responder(&n);
+	FEED(&n, "\x41\x45" ZERO4 QN0 MSN("\x01") MO("\x00"));
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, RDMAP_LAYER_DDP, 2, 2);
+	qp_net_done(&n);
 }
 
 /* ---- what is wrong: each with its Terminate -------------------------------------------------- */
