@@ -49,6 +49,8 @@ static bool ud_gather_all(struct rnic_qp *qp, const struct rdmap_wqe *w, struct 
 		uint32_t n = sge->len < left ? sge->len : left;
 		uint8_t *mem;
 
+		if (n == 0)
+			continue; /* its key says nothing */
 		if (mr_check(qp, sge->stag, sge->addr, n, RDMAP_ACCESS_LOCAL_READ, &mem) ||
 			!ud_gather(out, mem, n))
 			return false;

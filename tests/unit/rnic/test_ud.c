@@ -269,6 +269,21 @@ static void test_immediate(void **state)
 	assert_int_equal(expect_received(8, 0).flags, RDMAP_WC_GRH);
 }
 
+/* An empty element is passed over, whatever its key. */
+static void test_gather_empty(void **state)
+{
+	struct rdmap_wqe *w;
+
+	post_recv(7, 1000);
+	w = begin_to(1, 3, &to_b);
+	w->sge[1] = w->sge[0];
+	w->sge[0] = (struct rdmap_sge){.len = 0};
+	w->num_sge = 2;
+	end();
+	expect_sent(1, RDMAP_WC_SUCCESS);
+	expect_received(7, 3);
+}
+
 /* The message and its GRH lie across the elements of a list. */
 static void test_scatter(void **state)
 {
@@ -612,6 +627,7 @@ int main(void)
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 		TEST(test_message),
 		TEST(test_immediate),
+		TEST(test_gather_empty),
 		TEST(test_scatter),
 		TEST(test_srq),
 		TEST(test_dropped),
