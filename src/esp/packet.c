@@ -288,17 +288,22 @@ enum esp_verdict esp_encapsulate(struct esp_sa *sa, struct esp_buffer *b)
 /** RFC 6040 section 4.2: the tunnel's congestion is the packet's. @return false: drop it. */
 static bool esp_ecn_mark(struct esp_buffer *b, uint8_t outer)
 {
-	uint8_t inner = esp_tos(b->data) & IP_ECN_MASK;
+	uint8_t inner = esp_tos(b->data) & IP_ECN_MASK, change;
 
-	if ((outer & IP_ECN_MASK) != IP_ECN_CE || inner == IP_ECN_CE)
+	outer &= IP_ECN_MASK;
+	if (outer == IP_ECN_CE)
+		change = inner ^ IP_ECN_CE;
+	else if (outer == IP_ECN_ECT1 && inner == IP_ECN_ECT0)
+		change = inner ^ IP_ECN_ECT1;
+	else
 		return true;
 	if (inner == IP_ECN_NOT_ECT)
 		return false;
 	if (esp_is_v4(b)) {
-		b->data[IPV4_TOS] |= IP_ECN_CE;
+		b->data[IPV4_TOS] ^= change;
 		esp_cksum_v4(b->data);
 	} else {
-		b->data[1] |= IP_ECN_CE << 4;
+		b->data[1] ^= (uint8_t)(change << 4);
 	}
 	return true;
 }

@@ -27,6 +27,8 @@ enum {
 /** The ECN codepoint, of IPV4_TOS and of IPv6's traffic class (RFC 3168 section 5). */
 enum {
 	IP_ECN_NOT_ECT = 0,
+	IP_ECN_ECT1 = 1,
+	IP_ECN_ECT0 = 2,
 	IP_ECN_CE = 3,
 	IP_ECN_MASK = 3,
 };

@@ -339,7 +339,7 @@ static void congestion_marks(void **state)
 {
 	enum { DROP = 4 };
 	static const uint8_t want[4][4] = {
-		{0, 0, 0, DROP}, {1, 1, 1, 3}, {2, 2, 2, 3}, {3, 3, 3, 3}};
+		{0, 0, 0, DROP}, {1, 1, 1, 3}, {2, 1, 2, 3}, {3, 3, 3, 3}};
 
 	for (unsigned how = TUNNEL; how < ALL; how += 2)
 		for (unsigned i = 0; i < 32; i++) {
