@@ -180,8 +180,13 @@ void qp_drop_connection(struct rnic_qp *qp)
 			rdmap_abort(&qp->rdmap);
 		qp_stop(qp);
 		conn_over(c, &(struct conn_end){.status = in_order ? 0 : -ECONNABORTED});
-	} else if (c) {
-		conn_abort(c, -ECONNABORTED);
+	} else {
+		if (c)
+			conn_abort(c, -ECONNABORTED);
+		/* Its peer has ended in the middle of a message, and this QP not with it: an SRQ
+		 * has room again for what had begun to arrive. */
+		if (qp->rdmap.rqe)
+			qp_stop(qp);
 	}
 	if (qp->lingering)
 		conn_linger_end(qp->lingering);

@@ -248,19 +248,24 @@ static void test_end_behind_a_message_and_nothing_owed(void **state)
 	pair_expect(&p, &p.b, 4, RDMAP_WC_RETRY_EXC_ERR);
 }
 
-/** A receive element of 16 bytes at @p at of b's buffer. */
-static void post_shared(struct rnic_srq *srq, uint64_t wr_id, uint32_t at)
+/** A receive element of @p len bytes at @p at of b's buffer. */
+static void post_shared_of(struct rnic_srq *srq, uint64_t wr_id, uint32_t at, uint32_t len)
 {
 	struct rdmap_rqe *w;
 
 	assert_int_equal(rnic_srq_begin(srq), 0);
 	w = rnic_srq_next(srq);
 	w->wr_id = wr_id;
-	w->length = 16;
+	w->length = len;
 	w->num_sge = 1;
-	w->sge[0] = (struct rdmap_sge){(uintptr_t)p.b.buf + at, 16, rnic_mr_stag(p.b.mr)};
+	w->sge[0] = (struct rdmap_sge){(uintptr_t)p.b.buf + at, len, rnic_mr_stag(p.b.mr)};
 	rnic_srq_commit(srq);
 	rnic_srq_end(srq);
+}
+
+static void post_shared(struct rnic_srq *srq, uint64_t wr_id, uint32_t at)
+{
+	post_shared_of(srq, wr_id, at, 16);
 }
 
 /* Two QPs wait at one SRQ: each element serves one, and a QP that finds none waits on. */
@@ -472,6 +477,46 @@ static void test_a_turn_at_an_srq_passes_on(void **state)
 	flows_end(&f);
 }
 
+/* The peer ends in the middle of a message, which this QP outlives: when that is reset or
+ * destroyed, the SRQ has its room back. */
+static void test_an_srq_has_its_room_back(void **state)
+{
+	for (unsigned reset = 0; reset < 2; reset++) {
+		struct rnic_srq *srq;
+
+		if (reset) {
+			pair_fini(&p);
+			paired_init(&p);
+		}
+		assert_int_equal(rnic_srq_create(p.b.pd, 1, 1, 0, NULL, &srq), 0);
+		rnic_qp_destroy(p.b.qp);
+		p.b.qp = pair_qp(&p.b, p.b.cq, srq);
+		paired_connect(&p);
+		post_shared_of(srq, 20, 0, 60000);
+		llp_mem_set_buffer(p.mem, 8192);
+		p.quiet = true;
+		pair_post(&p.a, p.a.qp, 9, RDMAP_WR_SEND, 0, 60000, 0, 0);
+		assert_int_equal(pair_go(p.a.qp, RNIC_QP_ERROR), 0);
+		p.quiet = false;
+		pair_advance(&p, 100);
+		assert_int_equal(paired_state(&p.b), RNIC_QP_RTS);
+		assert_non_null(p.b.qp->rdmap.rqe);
+		if (reset) {
+			assert_int_equal(pair_go(p.b.qp, RNIC_QP_RESET), 0);
+		} else {
+			assert_int_equal(rnic_qp_destroy(p.b.qp), 0);
+			p.b.qp = NULL;
+		}
+		pair_expect_none(&p, &p.b);
+		post_shared(srq, 21, 0);
+		if (reset) {
+			assert_int_equal(rnic_qp_destroy(p.b.qp), 0);
+			p.b.qp = NULL;
+		}
+		assert_int_equal(rnic_srq_destroy(srq), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -500,6 +545,7 @@ int main(void)
 		TEST_FULL(test_end_behind_a_message_and_nothing_owed),
 		TEST(test_messages_wait_at_an_srq),
 		TEST_FULL(test_messages_wait_at_an_srq),
+		TEST(test_an_srq_has_its_room_back),
 		TEST(test_another_was_faster),
 		TEST(test_an_srq_serves_in_turn),
 		TEST_FULL(test_an_srq_serves_in_turn),
