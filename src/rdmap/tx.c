@@ -287,9 +287,14 @@ void rdmap_run(struct rdmap *r)
 		r->mulpdu_least = (uint16_t)r->mulpdu;
 	if (r->rtr_send != 0)
 		p = rdmap_tx_send_rtr(r);
-	if (p == RDMAP_MORE && r->rtr_answer)
-		p = rdmap_answer_rtr(r);
-	while (p == RDMAP_MORE && (r->tx != RDMAP_TX_NONE || rdmap_tx_choose(r))) {
+	while (p == RDMAP_MORE) {
+		/* It is a message: none of ours is cut by it. */
+		if (r->rtr_answer && r->tx == RDMAP_TX_NONE) {
+			p = rdmap_answer_rtr(r);
+			continue;
+		}
+		if (r->tx == RDMAP_TX_NONE && !rdmap_tx_choose(r))
+			break;
 		p = rdmap_tx_step(r);
 		any = true;
 	}

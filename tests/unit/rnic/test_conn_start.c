@@ -256,6 +256,43 @@ static void the_reply_names_what_we_take(void **state)
 	}
 }
 
+/** The answer to a Read that is an RTR is a message, and cuts none of ours (RFC 5041 section 5.3).
+ */
+static void an_rtr_read_is_answered_between_messages(void **state)
+{
+	const struct rnic_config cfg = {
+		.mpa = {.revision = 2, .crc = MPA_CRC_OFF, .peer_to_peer = true, .rtr = 7}};
+	/* An empty Read Request, with its sink at STag 0x11. */
+	static const uint8_t rtr[52] = {0, 46, 0x41, 0x41, [11] = 1, [15] = 1, [23] = 0x11};
+	struct rnic_conn_param cp = {.ird = 4, .ord = 4};
+	unsigned answers = 0, opcode = 16;
+	struct llp_mem_peer peer;
+	struct pair p;
+
+	pair_init(&p, &cfg);
+	llp_mem_set_buffer(p.mem, 8192);
+	pair_listen(&p, 4);
+	raw_ask(&p, &peer, REQ_KEY "\x10\x02\x00\x04\x80\x04\x40\x04", 24);
+	cp.qp = p.b.qp;
+	assert_int_equal(rnic_ep_accept(p.b.request, &cp), 0);
+	pair_run(&p);
+	pair_post(&p.b, p.b.qp, 1, RDMAP_WR_WRITE, 0, 30000, 0x1000, 0x2200);
+	pair_run(&p);
+	llp_mem_peer_consume(&peer, 24); /* the reply */
+	llp_mem_send_raw(peer.llp, rtr, sizeof rtr);
+	pair_run(&p);
+	for (uint32_t at = 0; at < peer.rx_len;) {
+		unsigned len = load_be16(peer.rx + at), now = peer.rx[at + 3] & 0x0f;
+
+		answers += now == RDMAP_OP_READ_RESPONSE;
+		assert_true(opcode == 16 || now == opcode); /* of the message that has begun */
+		opcode = peer.rx[at + 2] & 0x40 ? 16 : now;
+		at += ((2 + len + 3) & ~3u) + 4;
+	}
+	assert_int_equal(answers, 1);
+	finish(&p, &peer);
+}
+
 /* ---- depths in private data -------------------------------------------------------------- */
 
 /** A request of revision 1 from SMB Direct: its depths are used, its data are the program's. */
@@ -364,6 +401,7 @@ int main(void)
 		cmocka_unit_test(a_peer_without_crcs_that_are_required),
 		cmocka_unit_test(the_best_rtr_first),
 		cmocka_unit_test(the_reply_names_what_we_take),
+		cmocka_unit_test(an_rtr_read_is_answered_between_messages),
 		cmocka_unit_test(depths_before_rfc_6581),
 		cmocka_unit_test(eight_bytes_of_somebody_else),
 		cmocka_unit_test(the_first_fpdu_waits),
