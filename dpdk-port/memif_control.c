@@ -147,20 +147,6 @@ static struct memif_control_channel *memif_control_channel_of(struct memif_contr
 typedef const char *memif_control_hear_fn(
 	struct memif_control_channel *ch, const struct memif_control_message *m);
 
-static const char *memif_control_hello(
-	struct memif_control_channel *ch, const struct memif_control_message *m)
-{
-	ch->stage = MEMIF_CONTROL_CLIENT;
-	return NULL;
-}
-
-static const char *memif_control_init(
-	struct memif_control_channel *ch, const struct memif_control_message *m)
-{
-	ch->stage = MEMIF_CONTROL_SERVER;
-	return NULL;
-}
-
 static uint64_t memif_control_octets(const struct memif_control_channel *ch)
 {
 	uint64_t octets = 0;
@@ -233,14 +219,6 @@ static const char *memif_control_connect(
 {
 	if (!ch->rings[0] || !ch->rings[1])
 		return "it connects without a ring each way";
-	ch->stage = MEMIF_CONTROL_SERVER_UP;
-	return NULL;
-}
-
-static const char *memif_control_connected(
-	struct memif_control_channel *ch, const struct memif_control_message *m)
-{
-	ch->stage = MEMIF_CONTROL_CLIENT_UP;
 	return NULL;
 }
 
@@ -261,17 +239,18 @@ static const struct {
 	unsigned in; /**< stages that it may come in */
 	unsigned descriptors;
 	uint8_t at, octets;
-	memif_control_hear_fn *hear; /**< NULL: nothing changes by it */
+	enum memif_control_stage next; /**< what it leads to; NEW: to none */
+	memif_control_hear_fn *hear;   /**< NULL: nothing more is to be known of it */
 } memif_control_kind[CONTROL_KINDS] = {
 	[CONTROL_ACK] = {.in = CONTROL_IN_CLIENT},
 	[CONTROL_HELLO] = {.in = CONTROL_IN(NEW),
 		.at = 2,
 		.octets = 32,
-		.hear = memif_control_hello},
+		.next = MEMIF_CONTROL_CLIENT},
 	[CONTROL_INIT] = {.in = CONTROL_IN(NEW),
 		.at = 33,
 		.octets = 32,
-		.hear = memif_control_init},
+		.next = MEMIF_CONTROL_SERVER},
 	[CONTROL_ADD_REGION] = {.in = CONTROL_IN(SERVER),
 		.descriptors = 1,
 		.hear = memif_control_add_region},
@@ -281,11 +260,12 @@ static const struct {
 	[CONTROL_CONNECT] = {.in = CONTROL_IN(SERVER),
 		.at = 2,
 		.octets = 32,
+		.next = MEMIF_CONTROL_SERVER_UP,
 		.hear = memif_control_connect},
 	[CONTROL_CONNECTED] = {.in = CONTROL_IN(ASKING),
 		.at = 2,
 		.octets = 32,
-		.hear = memif_control_connected},
+		.next = MEMIF_CONTROL_CLIENT_UP},
 	[CONTROL_DISCONNECT] = {.in = CONTROL_IN(NEW) | CONTROL_IN_CLIENT | CONTROL_IN_SERVER,
 		.at = 6,
 		.octets = 96,
@@ -297,6 +277,7 @@ static const char *memif_control_hear(
 	struct memif_control_channel *ch, const struct memif_control_message *m)
 {
 	uint16_t kind = memif_control_load16(m->octet);
+	const char *why = NULL;
 
 	if (kind >= CONTROL_KINDS || !(memif_control_kind[kind].in & (1u << ch->stage)))
 		return "it sends a message that it may not, or not yet, or not any more";
@@ -305,7 +286,11 @@ static const char *memif_control_hear(
 	if (memif_control_kind[kind].octets &&
 		!memchr(m->octet + memif_control_kind[kind].at, 0, memif_control_kind[kind].octets))
 		return "it sends a name without an end";
-	return memif_control_kind[kind].hear ? memif_control_kind[kind].hear(ch, m) : NULL;
+	if (memif_control_kind[kind].hear)
+		why = memif_control_kind[kind].hear(ch, m);
+	if (!why && memif_control_kind[kind].next)
+		ch->stage = memif_control_kind[kind].next;
+	return why;
 }
 
 static const char *memif_control_reason(struct memif_control *c, int fd, const struct msghdr *m,

@@ -40,7 +40,6 @@ enum memif_control_stage {
 	MEMIF_CONTROL_CLIENT,    /**< ours, which was greeted, */
 	MEMIF_CONTROL_ASKING,    /**< has sent all and asked to connect, */
 	MEMIF_CONTROL_CLIENT_UP, /**< and is connected */
-	MEMIF_CONTROL_STAGES
 };
 
 /** What was said on a channel. */
