@@ -186,17 +186,15 @@ static int64_t cap_spool_convert(
 	return frames;
 }
 
-/** Close what was written. @return false: not all of it is there; @p damage says why. */
-static bool cap_spool_close(FILE *to, struct cap_error *damage)
+/** Close what was written. If not all of it is there, @p damage says why. */
+static void cap_spool_close(FILE *to, struct cap_error *damage)
 {
 	bool failed = ferror(to);
 
 	errno = failed ? EIO : 0;
-	if (fclose(to) == 0 && !failed)
-		return true;
-	cap_spool_damage(
-		damage, "cannot be copied to %.80s: %s", cap_spool_directory(), strerror(errno));
-	return false;
+	if (fclose(to) != 0 || failed)
+		cap_spool_damage(damage, "cannot be copied to %.80s: %s", cap_spool_directory(),
+			strerror(errno));
 }
 
 int cap_spool_variant(int fd, uint64_t room, struct cap_error *damage, struct cap_error *e)
