@@ -78,9 +78,8 @@ const struct config_key config_keys[] = {
 		.expected = "the unicast address of a router, without prefix length",
 		.absent = "none",
 		.text = "Default routers, at most 4. Of each family the first one is used, and "
-			"when "
-			"it does not answer ARP or ND the next. Each must be in the network of an "
-			"`address`, or link-local. IPv6 also learns them from router "
+			"when it does not answer ARP or ND the next. Each must be in the network "
+			"of an `address`, or link-local. IPv6 also learns them from router "
 			"advertisements."},
 	{"mtu", /* RFC 1122 section 3.3.3: every host takes datagrams of 576 bytes. */
 		CONFIG_IS_NUMBER(mtu, 576, 65535), .unit = "bytes", .absent = "the port's",
