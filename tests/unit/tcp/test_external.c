@@ -114,6 +114,14 @@ static void send_one(void)
 	llp_push(h.app.llp);
 }
 
+/** And the device has it. */
+static void start_with_device(void)
+{
+	start(63);
+	send_one();
+	with_device = ip_double_take(&h.ip);
+}
+
 /** A frame of the record that begins at @p begin, cut by @p skip bytes in front. */
 static void expect_text(uint32_t begin, uint32_t skip, uint32_t len)
 {
@@ -269,9 +277,7 @@ static void test_copies_without_mbufs(void **state)
 /** Nobody reads the memory after that: the address sanitizer would tell. */
 static void test_removed_under_way(void **state)
 {
-	start(63);
-	send_one();
-	with_device = ip_double_take(&h.ip);
+	start_with_device();
 	llp_memory_remove(h.llp, memory);
 	memory = NULL;
 	assert_int_equal(settled, 1);
@@ -361,9 +367,7 @@ static void expect_a_copy(void)
 
 static void test_own_while_the_device_reads(void **state)
 {
-	start(63);
-	send_one();
-	with_device = ip_double_take(&h.ip);
+	start_with_device();
 	own();
 	assert_int_equal(settled, 1);
 	expect_a_copy();
@@ -373,9 +377,7 @@ static void test_own_while_the_device_reads(void **state)
 /** What has been sent again, as a copy, the device may have yet to send for the first time. */
 static void test_own_what_was_sent_again(void **state)
 {
-	start(63);
-	send_one();
-	with_device = ip_double_take(&h.ip);
+	start_with_device();
 	host_advance(&h, 2000 * MS);
 	assert_false(is_external(0));
 	assert_int_equal(references(), 2);
@@ -388,9 +390,7 @@ static void test_own_what_was_sent_again(void **state)
 /** A peer may acknowledge what it cannot have. */
 static void test_own_what_was_acknowledged(void **state)
 {
-	start(63);
-	send_one();
-	with_device = ip_double_take(&h.ip);
+	start_with_device();
 	peer_send_at(&p, TCP_ACK, p.seq, seq + SIZE, NULL, 0);
 	assert_int_equal(c->sendq.count, 0);
 	assert_int_equal(references(), 2);
@@ -489,9 +489,7 @@ static void test_own_without_room(void **state)
 
 static void test_reset_while_the_device_reads(void **state)
 {
-	start(63);
-	send_one();
-	with_device = ip_double_take(&h.ip);
+	start_with_device();
 	peer_send_at(&p, TCP_RST, p.seq, 0, NULL, 0);
 	assert_int_equal(h.app.closed, 1);
 	assert_int_equal(references(), 0);
@@ -500,9 +498,7 @@ static void test_reset_while_the_device_reads(void **state)
 
 static void test_abort_while_the_device_reads(void **state)
 {
-	start(63);
-	send_one();
-	with_device = ip_double_take(&h.ip);
+	start_with_device();
 	llp_abort(h.app.llp);
 	assert_int_equal(references(), 0);
 	ip_double_drain(&h.ip);
@@ -511,9 +507,7 @@ static void test_abort_while_the_device_reads(void **state)
 
 static void test_release_while_the_device_reads(void **state)
 {
-	start(63);
-	send_one();
-	with_device = ip_double_take(&h.ip);
+	start_with_device();
 	llp_release(h.app.llp);
 	assert_int_equal(references(), 0);
 	ip_double_drain(&h.ip);
