@@ -285,7 +285,11 @@ enum esp_verdict esp_encapsulate(struct esp_sa *sa, struct esp_buffer *b)
 
 /* ---- in ------------------------------------------------------------------------------------ */
 
-/** RFC 6040 section 4.2: the tunnel's congestion is the packet's. @return false: drop it. */
+/**
+ * RFC 6040 section 4.2: the tunnel's congestion is the packet's. A checksum that was wrong before
+ * the tunnel is wrong behind it.
+ * @return false: drop it.
+ */
 static bool esp_ecn_mark(struct esp_buffer *b, uint8_t outer)
 {
 	uint8_t inner = esp_tos(b->data) & IP_ECN_MASK, change;
@@ -299,12 +303,11 @@ static bool esp_ecn_mark(struct esp_buffer *b, uint8_t outer)
 		return true;
 	if (inner == IP_ECN_NOT_ECT)
 		return false;
-	if (esp_is_v4(b)) {
-		b->data[IPV4_TOS] ^= change;
-		esp_cksum_v4(b->data);
-	} else {
+	if (esp_is_v4(b))
+		esp_headers_change(
+			b->data, IPV4_VERSION_IHL, load_be16(b->data + IPV4_VERSION_IHL) ^ change);
+	else
 		b->data[1] ^= (uint8_t)(change << 4);
-	}
 	return true;
 }
 

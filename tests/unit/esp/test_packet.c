@@ -334,7 +334,10 @@ static void options_of_ipv4_stay_in_the_clear(void **state)
 
 /* ---- tunnels ------------------------------------------------------------------------------- */
 
-/** RFC 6040 section 4.2, by the marks of the inner and the outer header. */
+/**
+ * RFC 6040 section 4.2, by the marks of the inner and the outer header. What was wrong with the
+ * inner one before the tunnel is still to be seen behind it.
+ */
 static void congestion_marks(void **state)
 {
 	enum { DROP = 4 };
@@ -342,8 +345,9 @@ static void congestion_marks(void **state)
 		{0, 0, 0, DROP}, {1, 1, 1, 3}, {2, 1, 2, 3}, {3, 3, 3, 3}};
 
 	for (unsigned how = TUNNEL; how < ALL; how += 2)
-		for (unsigned i = 0; i < 32; i++) {
+		for (unsigned i = 0; i < 64; i++) {
 			bool v4 = i & 16, outer_v4 = !(how & OUTER_V6);
+			uint16_t sum = i & 32 ? 0xffff : 0x1234;
 			uint8_t inner = i & 3, outer = i >> 2 & 3;
 			size_t at = (outer_v4 ? V4 : V6) + (how & IN_UDP ? 8 : 0);
 			struct esp_buffer b;
@@ -355,7 +359,8 @@ static void congestion_marks(void **state)
 			if (v4) {
 				b.data[1] = 0xb8 | inner;
 				store_be16(b.data + 10, 0);
-				store_be16(b.data + 10, (uint16_t)~plain_sum(b.data, V4, 0));
+				store_be16(b.data + 10, sum - plain_sum(b.data, V4, 0));
+				sum = plain_sum(b.data, V4, 0);
 			} else {
 				store_be16(b.data, (uint16_t)(0x6000 | (0xb8 | inner) << 4));
 			}
@@ -374,7 +379,7 @@ static void congestion_marks(void **state)
 				assert_int_equal(v4 ? b.data[1] : load_be16(b.data) >> 4 & 0xff,
 					0xb8 | want[inner][outer]);
 				if (v4)
-					assert_int_equal(plain_sum(b.data, V4, 0), 0xffff);
+					assert_int_equal(plain_sum(b.data, V4, 0), sum);
 			}
 			pair_close(&p);
 		}
