@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
-/** System calls to receive before others have their turn. What is left comes with the next. */
+/** System calls to receive before others have their turn. */
 #define SOCK_DATAGRAMS_TURNS 4
 
 /** What the program asks for; the host may give less. */
@@ -112,14 +112,11 @@ static bool sock_datagrams_receive(struct sock_datagrams *d, int fd)
 static void sock_datagrams_on_readable(void *ctx, struct sock_source *source)
 {
 	struct sock_datagrams *d = ctx;
-	struct epoll_event e = {.events = EPOLLIN | EPOLLET, .data.ptr = source};
 
 	for (unsigned i = 0; i < SOCK_DATAGRAMS_TURNS; i++)
 		if (!sock_datagrams_receive(d, source->fd))
 			return;
-	/* Others first; this makes epoll tell again of what is there. */
-	if (source->fd >= 0)
-		(void)epoll_ctl(d->s->epoll, EPOLL_CTL_MOD, source->fd, &e);
+	sock_watch_again(d->s, source, EPOLLIN);
 }
 
 /* ---- sending ----------------------------------------------------------------------------- */

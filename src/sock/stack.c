@@ -42,6 +42,14 @@ int sock_watch(struct sock_stack *s, struct sock_source *source, uint32_t events
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, source->fd, &e) ? -errno : 0;
 }
 
+void sock_watch_again(struct sock_stack *s, struct sock_source *source, uint32_t events)
+{
+	struct epoll_event e = {.events = events | EPOLLET, .data.ptr = source};
+
+	if (source->fd >= 0)
+		(void)epoll_ctl(s->epoll, EPOLL_CTL_MOD, source->fd, &e);
+}
+
 void sock_let_go_of(struct sock_source *source)
 {
 	if (source->fd >= 0)

@@ -73,6 +73,12 @@ struct sock_stack {
 /** Have epoll tell of @p source. @return 0 or -errno. */
 int sock_watch(struct sock_stack *s, struct sock_source *source, uint32_t events);
 
+/**
+ * Have epoll tell of what @p source still has, which it has told of once. For who leaves something
+ * so that others have their turn. @param events as for sock_watch().
+ */
+void sock_watch_again(struct sock_stack *s, struct sock_source *source, uint32_t events);
+
 /** Have epoll tell of @p source no more, and close its descriptor, if it has one. */
 void sock_unwatch(struct sock_stack *s, struct sock_source *source);
 

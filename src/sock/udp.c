@@ -17,7 +17,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/** Datagrams that are taken before others have their turn. What is left comes with the next. */
+/** Datagrams, and errors, that are taken before others have their turn. */
 #define SOCK_UDP_BURST 64
 
 /** Room for the destination, or for an error and who has sent it. */
@@ -104,20 +104,29 @@ static bool sock_udp_receive(struct sock_udp_socket *k, int flags)
 	return k->source.fd >= 0;
 }
 
+/** @return false: there is nothing more. */
+static bool sock_udp_receive_burst(struct sock_udp_socket *k, int flags)
+{
+	for (unsigned i = 0; i < SOCK_UDP_BURST; i++)
+		if (!sock_udp_receive(k, flags))
+			return false;
+	return true;
+}
+
 static void sock_udp_on_events(struct sock_source *source, uint32_t events)
 {
 	struct sock_udp_socket *k = container_of(source, struct sock_udp_socket, source);
+	bool more;
 
 	if (k->udp->user.readable) {
 		k->udp->user.readable(k->udp->user.ctx, source);
 		return;
 	}
-	for (unsigned i = 0; i < SOCK_UDP_BURST; i++)
-		if (!(events & EPOLLERR) || !sock_udp_receive(k, MSG_ERRQUEUE))
-			break;
-	for (unsigned i = 0; i < SOCK_UDP_BURST && k->source.fd >= 0; i++)
-		if (!sock_udp_receive(k, 0))
-			break;
+	more = events & EPOLLERR && sock_udp_receive_burst(k, MSG_ERRQUEUE);
+	if (k->source.fd >= 0)
+		more = sock_udp_receive_burst(k, 0) || more;
+	if (more)
+		sock_watch_again(k->udp->s, source, EPOLLIN);
 }
 
 /* ---- sending ----------------------------------------------------------------------------- */

@@ -11,6 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/** More than are taken in a round. */
+#define MANY 100
+
 struct service {
 	struct fixture f;
 	struct sock_udp *udp;
@@ -218,6 +221,31 @@ static void some_are_not_taken(void **state)
 	fixture_close(&v.f);
 }
 
+static bool all_came(struct fixture *f)
+{
+	return v.n == MANY;
+}
+
+/** Epoll tells once, and others have their turn in between. Nothing comes behind these. */
+static void all_that_wait_are_taken(void **state)
+{
+	struct ip_endpoint at, us;
+	int fd;
+
+	service_open(NULL);
+	us = fixture_at("127.0.0.1", free_port());
+	assert_int_equal(sock_udp_open(v.f.s, us.port, &user, &v.udp), 0);
+	fd = plain("127.0.0.1", &at);
+	for (unsigned i = 0; i < MANY; i++)
+		say(fd, &us, "hello", 5);
+	fixture_round(&v.f);
+	assert_in_range(v.n, 1, MANY - 1);
+	fixture_until(&v.f, all_came);
+	fixture_assert_untold(&v.f);
+	close(fd);
+	fixture_close(&v.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +254,7 @@ int main(void)
 		cmocka_unit_test(a_closed_port_is_told),
 		cmocka_unit_test(a_port_belongs_to_one),
 		cmocka_unit_test(some_are_not_taken),
+		cmocka_unit_test(all_that_wait_are_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
