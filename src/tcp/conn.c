@@ -457,7 +457,7 @@ void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 		.reordering_seen = c->rec.rack.reordering_seen,
 		.lost = c->sendq.lost,
 		.sacked = c->sendq.sacked,
-		.tlp_probes = c->repair.tlp_probes,
+		.tlp_probes = c->rec.tlp_probes,
 		.dsacks = c->dsacks,
 		.spurious_recoveries = c->spurious_recoveries,
 		.spurious_timeouts = c->rto.spurious,

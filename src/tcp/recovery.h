@@ -42,13 +42,14 @@ struct tcp_recovery {
 	bool late : 1;         /**< what was sent again had only been late */
 	bool genuine : 1;      /**< something sent again was needed */
 
-	bool tlp_out : 1;    /**< a tail loss probe is not acknowledged yet */
-	bool tlp_rexmit : 1; /**< it was no new text */
-	bool tlp_unfit : 1;  /**< no round trip was measured since the last probe */
-	uint8_t timer;       /**< enum tcp_timer_kind */
-	uint8_t frto;        /**< enum tcp_frto */
-	uint8_t frto_left;   /**< new records that step 3 may still send */
-	uint64_t rto_from;   /**< what the retransmission timeout counts from */
+	bool tlp_out : 1;      /**< a tail loss probe is not acknowledged yet */
+	bool tlp_rexmit : 1;   /**< it was no new text */
+	bool tlp_unfit : 1;    /**< no round trip was measured since the last probe */
+	uint8_t timer : 2;     /**< enum tcp_timer_kind */
+	uint8_t frto : 2;      /**< enum tcp_frto */
+	uint8_t frto_left : 2; /**< new records that step 3 may still send */
+	uint16_t tlp_probes;   /**< no more than can be counted so */
+	uint64_t rto_from;     /**< what the retransmission timeout counts from */
 };
 
 /** The rest of it, which an ACK does not look at that tells nothing bad: conn.h. */
@@ -61,7 +62,7 @@ struct tcp_repair {
 	uint32_t undo_until;
 	uint32_t undo_bytes; /**< sent again since, and not reported as duplicates */
 	uint32_t tlp_end;    /**< RFC 8985: TLP.end_seq */
-	uint32_t tlp_probes;
+	uint32_t tlp_flight; /**< what was in flight when that was sent which the probe repeats */
 };
 
 #endif

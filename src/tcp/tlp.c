@@ -22,17 +22,30 @@ uint64_t tcp_tlp_pto(const struct tcp_conn *c)
 	return tcp_flight(c) < 2 * c->emss ? pto + c->s->cfg.max_ack_delay_ms * TCP_MS : pto;
 }
 
+/**
+ * What a loss that the probe repairs would tell of: RFC 5681's FlightSize when the last segment was
+ * sent. When its loss is noticed, little is in flight: what was sent before it has arrived.
+ */
+static uint32_t tcp_tlp_flight(const struct tcp_conn *c)
+{
+	const struct tcp_sendq *q = &c->sendq;
+
+	return q->nxt ? u32_max(tcp_flight(c), tcp_sendq_at(q, q->nxt - 1)->tx_in_flight) : 0;
+}
+
 void tcp_tlp_timeout(struct tcp_conn *c)
 {
+	uint32_t flight = tcp_tlp_flight(c); /* sending it again forgets that */
 	int sent = tcp_send_loss_probe(c);
 
 	if (sent < 0)
 		return;
+	c->repair.tlp_flight = flight;
 	c->rec.tlp_rexmit = sent > 0;
 	c->rec.tlp_out = true;
 	c->rec.tlp_unfit = true;
 	c->repair.tlp_end = c->snd_nxt;
-	c->repair.tlp_probes++;
+	c->rec.tlp_probes += c->rec.tlp_probes < UINT16_MAX;
 }
 
 /** The probe repaired a loss that was not noticed otherwise: answer it as fast recovery would. */
@@ -40,7 +53,8 @@ static void tcp_tlp_repaired(struct tcp_conn *c)
 {
 	if (c->ca_state != TCP_CA_OPEN)
 		return;
-	tcp_cc_congestion(&c->cc, TCP_CC_LOSS, u32_min(tcp_flight(c), c->cc.cwnd), c->s->now);
+	tcp_cc_congestion(
+		&c->cc, TCP_CC_LOSS, u32_min(c->repair.tlp_flight, c->cc.cwnd), c->s->now);
 	c->rec.undo_on = false; /* of the one before, which cannot be taken back without this one */
 	if (!c->cc.ops->owns_cwnd)
 		c->cc.cwnd = u32_min(c->cc.cwnd, c->cc.ssthresh);

@@ -94,7 +94,9 @@ static void a_probe_that_repairs_is_a_loss(struct script *s)
 	host_within(s, RTT, "P. 10001:11001 ack 1");
 	silence(s, RTT);
 	peer(s, ". 1 ack 11001");
-	check(s, script_info(s).ssthresh < 10 * 1000);
+	/* RFC 5681 equation 4, of the ten that were in flight when the last was lost. */
+	check(s, script_info(s).ssthresh == 10 * 1000 / 2);
+	check(s, script_info(s).cwnd <= 10 * 1000 / 2 + 1000);
 }
 
 /** The original had only been slow, and the peer says so by its answer to the probe. */

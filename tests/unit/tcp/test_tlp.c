@@ -23,7 +23,7 @@ static void test_a_lost_tail_is_repaired_without_timeout(void **state)
 	flight_expect(&f, 8);
 	flight_ack(&f, 10);
 	assert_int_equal(f.c->timeouts, 0);
-	assert_int_equal(f.c->repair.tlp_probes, 1);
+	assert_int_equal(f.c->rec.tlp_probes, 1);
 	assert_int_equal(f.c->fast_recoveries, 1);
 	host_end(&f.h);
 }
@@ -104,6 +104,58 @@ static void test_a_repair_is_a_loss_for_congestion_control(void **state)
 	flight_ack(&f, 11);
 	assert_true(f.c->cc.cwnd < cwnd);
 	assert_int_equal(f.c->fast_recoveries, 0);
+	host_end(&f.h);
+}
+
+/** Ten are in flight and the last is lost. @return the window that the repair leaves. */
+static uint32_t repaired(const char *congestion_control, bool slow_start)
+{
+	flight_init(&f, SACK, congestion_control);
+	if (!slow_start)
+		f.c->cc.ssthresh = f.c->cc.cwnd;
+	flight_make(&f, 10);
+	ip_double_drain(&f.h.ip);
+	host_advance(&f.h, RTT);
+	flight_ack(&f, 9);
+	host_advance(&f.h, 2 * RTT + 60 * MS);
+	flight_expect(&f, 9);
+	flight_ack(&f, 10);
+	flight_make(&f, 1);
+	ip_double_drain(&f.h.ip);
+	flight_ack(&f, 11);
+	return f.c->cc.cwnd;
+}
+
+/** RFC 5681 equation 4 means what was in flight when the loss happened, not when it was noticed. */
+static void test_a_repair_costs_no_more_than_fast_recovery(void **state)
+{
+	uint32_t cwnd;
+
+	assert_int_equal(repaired("newreno", true), 10 * LEN / 2);
+	assert_int_equal(f.c->cc.ssthresh, 10 * LEN / 2);
+	host_end(&f.h);
+	assert_int_equal(repaired("newreno", false), 10 * LEN / 2);
+	host_end(&f.h);
+	assert_in_range(repaired("cubic", false), 10 * LEN * 7 / 10, 12 * LEN);
+	host_end(&f.h);
+	cwnd = repaired("bbr", true); /* its model bounds the window, a single loss does not */
+	assert_true(cwnd >= 10 * LEN);
+	host_end(&f.h);
+}
+
+/** One alone in flight may have been as much as the path takes. */
+static void test_a_repair_of_a_small_flight_leaves_two_segments(void **state)
+{
+	flight_init(&f, SACK, "newreno");
+	flight_make(&f, 1);
+	flight_expect(&f, 0);
+	host_advance(&f.h, 2 * RTT + 60 * MS);
+	flight_expect(&f, 0);
+	flight_ack(&f, 1);
+	flight_make(&f, 1);
+	ip_double_drain(&f.h.ip);
+	flight_ack(&f, 2);
+	assert_int_equal(f.c->cc.ssthresh, 2 * f.c->cc.smss);
 	host_end(&f.h);
 }
 
@@ -193,6 +245,8 @@ int main(void)
 		cmocka_unit_test(test_no_second_probe_without_a_round_trip),
 		cmocka_unit_test(test_little_in_flight_waits_for_a_delayed_ack),
 		cmocka_unit_test(test_a_repair_is_a_loss_for_congestion_control),
+		cmocka_unit_test(test_a_repair_costs_no_more_than_fast_recovery),
+		cmocka_unit_test(test_a_repair_of_a_small_flight_leaves_two_segments),
 		cmocka_unit_test(test_both_arrived_says_an_ack_of_all),
 		cmocka_unit_test(test_both_arrived_says_dsack),
 		cmocka_unit_test(test_both_arrived_says_a_duplicate_ack),
