@@ -17,6 +17,10 @@
  * Whoever takes the memory back, or ends the connection, settles: what waits for a neighbour or in
  * the port's queue is dropped, as what it is of has been copied or is of no use, and what the
  * device has is waited for, as long as that helps.
+ *
+ * A device may lose what it is to gather, without a word: it cannot read a part that crosses pages,
+ * or has a limit of parts. As what is sent again is a copy, streams go on, slowly. So who sees that
+ * many such segments have to be sent again makes copies for a while.
  */
 #ifndef TCP_EXTERNAL_H
 #define TCP_EXTERNAL_H
@@ -46,6 +50,13 @@ struct tcp_external_loan {
 	uint16_t left; /**< references after it was settled in vain, and no frame since; or 0 */
 };
 
+/** How a device does with segments that it gathers. Both numbers are halved now and then. */
+struct tcp_external_backoff {
+	uint32_t sent, lost;
+	uint32_t times; /**< that it was found to lose them */
+	uint64_t until; /**< when it gets the next one */
+};
+
 /** The second mbuf of such a record is attached to @p memory. */
 bool tcp_external_is_of(const struct rte_mbuf *m, const struct llp_memory *memory);
 
@@ -53,7 +64,15 @@ bool tcp_external_is_of(const struct rte_mbuf *m, const struct llp_memory *memor
 int tcp_external_init(struct tcp_stack *s);
 void tcp_external_fini(struct tcp_stack *s);
 
+/** Is it of use now to keep text of @p c where it is? */
 bool tcp_external_is_taken(const struct tcp_conn *c);
+
+/** Is everything copied for now? */
+bool tcp_external_backs_off(const struct tcp_stack *s);
+
+/** A record that is external is sent; or is sent again, and so was lost. */
+void tcp_external_sent(struct tcp_stack *s);
+void tcp_external_lost(struct tcp_stack *s);
 
 /**
  * Chain what is to follow behind @p m, a record's first @p head bytes of @p len.

@@ -114,7 +114,7 @@ static int tcp_output_send_text(struct tcp_conn *c, uint32_t i, struct ip_patter
 	tcp_wire_emit(&h, rte_pktmbuf_mtod(m, uint8_t *));
 	if (unlikely(r->flags & TCP_REC_EXTERNAL)) {
 		rte_pktmbuf_refcnt_update(m, 1);
-		c->s->stats.external_out++;
+		tcp_external_sent(c->s);
 	} else {
 		rte_mbuf_refcnt_update(m, 1);
 	}
@@ -163,13 +163,28 @@ static int tcp_output_cut(struct tcp_conn *c, uint32_t i, uint32_t len)
 	return 0;
 }
 
-/** Record @p i, which is external, fits a segment and was never sent. */
+static bool tcp_output_was_sent(const struct tcp_conn *c, uint32_t i)
+{
+	return i < c->sendq.nxt || (tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_KARN);
+}
+
+/** Record @p i, which is external, fits a segment, was never sent, and need not be a copy. */
 static bool tcp_output_is_untouched(const struct tcp_conn *c, uint32_t i)
 {
 	const struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 
-	return !c->closing_early && i >= c->sendq.nxt && r->len <= c->emss &&
-	       !(r->flags & TCP_REC_KARN) && rte_mbuf_refcnt_read(r->m) == 1;
+	return !c->closing_early && !tcp_output_was_sent(c, i) && r->len <= c->emss &&
+	       rte_mbuf_refcnt_read(r->m) == 1 && !tcp_external_backs_off(c->s);
+}
+
+/** Let external record @p i be as it can be sent. @return 0, -ENOMEM. */
+static int tcp_output_ready_external(struct tcp_conn *c, uint32_t i)
+{
+	if (tcp_output_is_untouched(c, i))
+		return 0;
+	if (tcp_output_was_sent(c, i))
+		tcp_external_lost(c->s);
+	return tcp_external_own_record(c, i);
 }
 
 /** Make record @p i fit for sending: not larger than a segment, nor still with the port. */
@@ -178,8 +193,7 @@ static int tcp_output_ready_record(struct tcp_conn *c, uint32_t i)
 	struct tcp_stack *s = c->s;
 	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 
-	if ((r->flags & TCP_REC_EXTERNAL) && !tcp_output_is_untouched(c, i) &&
-		tcp_external_own_record(c, i))
+	if ((r->flags & TCP_REC_EXTERNAL) && tcp_output_ready_external(c, i))
 		return -ENOMEM;
 	if (r->len > c->emss) {
 		/* A peer with a tiny MSS must not have us fill the pool with cuttings. Beyond the
