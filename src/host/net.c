@@ -410,7 +410,11 @@ bool net_has_link(struct net *n)
 
 bool net_link(struct net *n, uint32_t *speed)
 {
-	return ENGINE_LOCKED(&n->engine, n->ops->link(n, speed));
+	bool up = ENGINE_LOCKED(&n->engine, n->ops->link(n, speed));
+
+	if (speed && n->ops->speed)
+		*speed = n->ops->speed(n);
+	return up;
 }
 
 struct telemetry *net_telemetry(struct net *n)

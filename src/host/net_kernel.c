@@ -105,12 +105,16 @@ static bool net_kernel_name(const struct net *n, char name[IF_NAMESIZE])
 
 static bool net_kernel_link(struct net *n, uint32_t *speed)
 {
+	return true;
+}
+
+/** The kernel waits for who configures any interface, and asks the NIC's driver. */
+static uint32_t net_kernel_speed(const struct net *n)
+{
 	char name[IF_NAMESIZE], path[64];
 	FILE *f = NULL;
 	int mbps = 0;
 
-	if (!speed)
-		return true;
 	if (net_kernel_name(n, name)) {
 		snprintf(path, sizeof path, "/sys/class/net/%s/speed", name);
 		f = fopen(path, "re");
@@ -120,8 +124,7 @@ static bool net_kernel_link(struct net *n, uint32_t *speed)
 		mbps = 0;
 	if (f)
 		fclose(f);
-	*speed = (uint32_t)mbps;
-	return true;
+	return (uint32_t)mbps;
 }
 
 static bool net_kernel_is_gone(const struct net *n)
@@ -210,6 +213,7 @@ const struct net_ops net_kernel_ops = {
 	.llp = net_kernel_llp,
 	.has_carrier = net_kernel_has_carrier,
 	.link = net_kernel_link,
+	.speed = net_kernel_speed,
 	.is_gone = net_kernel_is_gone,
 	.housekeeping = net_kernel_housekeeping,
 	.mac = net_kernel_mac,

@@ -30,8 +30,8 @@ struct net_ud_groups {
 /** Files of a capture that rotates, at most. */
 #define NET_CAPTURE_FILES 1000
 
-/** All but open(), close() and let_go() are called with the engine's lock held, or without a
- * thread. */
+/** All but open(), close(), mac(), mtu(), speed() and let_go() are called with the engine's lock
+ * held, or without a thread. */
 struct net_ops {
 	/**
 	 * Open all below the engine's thread, the engine too. close_stack() and close() undo it,
@@ -41,7 +41,10 @@ struct net_ops {
 	int (*open)(struct net *n, struct config_error *e);
 	struct llp_stack *(*llp)(struct net *n);
 	bool (*has_carrier)(const struct net *n); /**< its link can be down */
+	/** @param[out] speed Mb/s, 0: unknown. May be NULL. */
 	bool (*link)(struct net *n, uint32_t *speed);
+	/** Where the host is to be asked, which may take long. NULL: link() tells. */
+	uint32_t (*speed)(const struct net *n);
 	void (*link_up)(struct net *n);       /**< it has come up; NULL: no matter */
 	bool (*is_gone)(const struct net *n); /**< for good */
 	void (*housekeeping)(struct net *n);

@@ -147,8 +147,11 @@ static void net_ud_own_prepare(void *ctx, const struct ip_addr *remote)
 {
 	struct net *n = ctx;
 
-	if (!ip_addr_is_multicast(remote))
-		(void)ip_reach(n->ip, remote, n->engine.now);
+	if (ip_addr_is_multicast(remote))
+		return;
+	engine_lock(&n->engine);
+	(void)ip_reach(n->ip, remote, n->engine.now);
+	engine_unlock(&n->engine);
 }
 
 /* ---- over the kernel's --------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <net/if.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- addresses ----------------------------------------------------------------------------- */
 
@@ -69,16 +70,17 @@ struct net_ud_membership {
 
 void net_ud_group_look(struct net *n)
 {
+	unsigned interface[CONFIG_MAX_ADDRESSES] = {0};
 	char name[IF_NAMESIZE];
 
-	/* Those are left where they were joined. */
-	if (!LIST_EMPTY(&n->ud_groups.memberships))
-		return;
 	for (unsigned i = 0; i < n->config.num_addresses; i++)
-		n->ud_groups.interface[i] =
-			config_kernel_interface(&n->config.address[i].addr, name)
-				? if_nametoindex(name)
-				: 0;
+		if (config_kernel_interface(&n->config.address[i].addr, name))
+			interface[i] = if_nametoindex(name);
+	engine_lock(&n->engine);
+	/* Those are left where they were joined. */
+	if (LIST_EMPTY(&n->ud_groups.memberships))
+		memcpy(n->ud_groups.interface, interface, sizeof interface);
+	engine_unlock(&n->engine);
 }
 
 unsigned net_ud_group_interface(const struct net *n, const struct ud_path *path)
@@ -198,11 +200,9 @@ int net_ud_group_join_kernel(void *ctx, const struct ip_addr *group, const struc
 	struct net *n = ctx;
 	int rc = 0;
 
-	if (!n->ud_groups.socket) {
-		net_ud_group_look(n);
+	if (!n->ud_groups.socket)
 		rc = sock_datagrams_open_shared(n->sock, n->ud_groups.port, UD_DATAGRAM_MAX,
 			net_ud_kernel_input, n, &n->ud_groups.socket);
-	}
 	return rc ? rc : net_ud_group_enter_all(n, group, local);
 }
 

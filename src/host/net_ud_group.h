@@ -23,7 +23,10 @@ int net_ud_group_source_kernel(void *ctx, const struct ip_addr *group, struct ip
 /** Nothing is received of groups any more, and all are left. */
 void net_ud_group_close(struct net *n);
 
-/** Look which interfaces of the host have our addresses, unless we are in groups on some. */
+/**
+ * Look which interfaces of the host have our addresses, and note them, unless we are in groups on
+ * some. Without the engine's lock: the kernel may take long to tell.
+ */
 void net_ud_group_look(struct net *n);
 
 /** The interface for a datagram to a group, as it was when last looked; 0: the host finds it. */

@@ -227,6 +227,8 @@ void mcast_detach_all(struct rnic_qp *qp)
 
 int rnic_qp_attach(struct rnic_qp *qp, const struct ip_addr *group)
 {
+	if (ip_addr_is_multicast(group))
+		rnic_ud_prepare(qp->rnic, group);
 	return ENGINE_LOCKED(qp->rnic->engine, mcast_attach_qp(qp, group));
 }
 

@@ -418,7 +418,7 @@ void rnic_ud_aim(struct rdmap_wqe *w, const struct rnic_ud_to *to);
 /** The longest message; 0: there are no UD QPs. */
 uint32_t rnic_ud_max_message(const struct rnic *r);
 
-/** Something will be sent to @p remote: learn the way to it. */
+/** Something will be sent to @p remote: learn the way to it. Without the engine's lock. */
 void rnic_ud_prepare(struct rnic *r, const struct ip_addr *remote);
 
 /** Datagrams since creation. Read them under the engine's lock. */

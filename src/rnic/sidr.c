@@ -384,6 +384,8 @@ static int sidr_join(struct rnic_ep *ep, const struct ip_addr *group)
 
 int rnic_ep_join(struct rnic_ep *ep, const struct ip_addr *group)
 {
+	if (ip_addr_is_multicast(group))
+		rnic_ud_prepare(ep->rnic, group);
 	return ENGINE_LOCKED(ep->rnic->engine, sidr_join(ep, group));
 }
 

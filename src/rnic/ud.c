@@ -323,12 +323,8 @@ uint32_t rnic_ud_max_message(const struct rnic *r)
 
 void rnic_ud_prepare(struct rnic *r, const struct ip_addr *remote)
 {
-	struct engine *e = r->engine;
-
-	engine_lock(e);
 	if (r->ud.net)
 		r->ud.net->prepare(r->ud.net->ctx, remote);
-	engine_unlock(e);
 }
 
 uint8_t rnic_ud_group_ttl(const struct rnic *r)

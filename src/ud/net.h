@@ -68,11 +68,14 @@ struct ud_net {
 	void (*cancel)(void *ctx);
 	/** No more follows for now. @return false: not all could be sent; call again, later. */
 	bool (*flush)(void *ctx);
-	/** Something will be sent to @p remote, perhaps a group: learn the way to it. */
+	/**
+	 * Something will be sent to @p remote, perhaps a group, which may also be joined: learn the
+	 * way to it. Without the engine's lock, as the host may take long to tell.
+	 */
 	void (*prepare)(void *ctx, const struct ip_addr *remote);
 	/**
 	 * Be a member of @p group, on the link of @p local, one of our addresses; the any-address:
-	 * on those of all. What is joined twice is left twice. After open().
+	 * on those of all. What is joined twice is left twice. After open(), and prepare() for it.
 	 * @return 0; -EINVAL: no group, or one of a reserved scope; -EADDRNOTAVAIL: none of our
 	 *         links is of its family; -ENOSPC: too many; or another -errno.
 	 */

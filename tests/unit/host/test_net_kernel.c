@@ -7,7 +7,9 @@
 #include "host/telemetry.h"
 #include "host/telemetry_socket.h"
 #include "llp/llp.h"
+#include "ud/net.h"
 
+#include <ifaddrs.h>
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,6 +29,11 @@
 
 static _Atomic unsigned accepted, connected, closed;
 static struct net *n;
+static _Atomic bool looking;   /**< looks are counted */
+static _Atomic unsigned looks; /**< at the host's interfaces */
+
+int __real_getifaddrs(struct ifaddrs **list);
+int __wrap_getifaddrs(struct ifaddrs **list);
 
 static void on_connected(void *user)
 {
@@ -124,13 +131,44 @@ static void it_is_a_host_without_a_port(void **state)
 	assert_false(net_is_stuck(n));
 }
 
-/** Somebody else's thread is told of what runs; nothing of it remains when it ends. */
+int __wrap_getifaddrs(struct ifaddrs **list)
+{
+	if (atomic_load(&looking)) {
+		atomic_fetch_add(&looks, 1);
+		/* The engine's thread holds it for moments only. */
+		assert_false(net_is_stuck(n));
+	}
+	return __real_getifaddrs(list);
+}
+
+/** It waits for who configures interfaces, and others have the engine meanwhile. */
+static void the_host_is_asked_without_the_engine(void **state)
+{
+	const struct ud_net *ud = net_ud(n);
+	struct ip_addr group, any = {{0}};
+	uint32_t speed;
+
+	assert_int_equal(ip_addr_parse("239.1.2.3", &group), 0);
+	atomic_store(&looking, true);
+	assert_true(net_link(n, &speed));
+	assert_int_equal(atomic_exchange(&looks, 0), 1);
+	ud->prepare(ud->ctx, &group);
+	assert_true(atomic_exchange(&looks, 0) != 0);
+	engine_lock(net_engine(n));
+	(void)ud->join(ud->ctx, &group, &any); /* a host may be without a link for groups */
+	ud->close(ud->ctx);
+	engine_unlock(net_engine(n));
+	assert_int_equal(atomic_load(&looks), 0);
+	atomic_store(&looking, false);
+}
+
 /** Of the limit that setup() has set. */
 static void strangers_leave_descriptors_to_others(void **state)
 {
 	assert_int_equal(net_config(n)->patience.max_startups, FILES / 2);
 }
 
+/** Somebody else's thread is told of what runs; nothing of it remains when it ends. */
 static void it_shows_what_runs(void **state)
 {
 	char directory[CONFIG_MAX_PATH], text[TELEMETRY_OUTPUT];
@@ -198,6 +236,7 @@ int main(void)
 		cmocka_unit_test(it_is_a_host_without_a_port),
 		cmocka_unit_test(strangers_leave_descriptors_to_others),
 		cmocka_unit_test(it_shows_what_runs),
+		cmocka_unit_test(the_host_is_asked_without_the_engine),
 		cmocka_unit_test(its_thread_serves_connections),
 		cmocka_unit_test(an_idle_one_sleeps_on),
 	};

@@ -18,6 +18,7 @@ static int join(struct net *n, const char *group, const struct ip_addr *local)
 	const struct ud_net *ud = net_ud(n);
 	const struct ip_addr g = addr(group);
 
+	ud->prepare(ud->ctx, &g);
 	return ENGINE_LOCKED(net_engine(n), ud->join(ud->ctx, &g, local));
 }
 

@@ -34,6 +34,7 @@ static struct {
 	struct link link[LINKS];
 	unsigned links;
 	int join_rc;
+	struct ip_addr prepared;
 	struct rnic_qp *qp[QPS];
 } v;
 
@@ -55,8 +56,16 @@ static void net_close(void *ctx)
 	v.input = NULL;
 }
 
+/** The host may take long, and others go on meanwhile. */
+static void net_prepare(void *ctx, const struct ip_addr *remote)
+{
+	assert_false(engine_is_held(&v.pair.engine));
+	v.prepared = *remote;
+}
+
 static int net_join(void *ctx, const struct ip_addr *g, const struct ip_addr *local)
 {
+	assert_true(ip_addr_equal(&v.prepared, g));
 	if (!v.join_rc)
 		v.link[v.links++] = (struct link){*g, *local};
 	return v.join_rc;
@@ -111,6 +120,7 @@ static int setup(void **state)
 	v.net = (struct ud_net){.open = net_open,
 		.close = net_close,
 		.flush = net_flush,
+		.prepare = net_prepare,
 		.join = net_join,
 		.leave = net_leave,
 		.group_source = net_group_source,
