@@ -78,9 +78,9 @@ const struct config_key config_keys[] = {
 		.expected = "the unicast address of a router, without prefix length",
 		.absent = "none",
 		.text = "Default routers, at most 4. Of each family the first one is used, and "
-			"when it does not answer ARP or ND the next. Each must be in the network "
-			"of an `address`, or link-local. IPv6 also learns them from router "
-			"advertisements."},
+			"the next for as long as it does not answer ARP or ND. Each must be in the "
+			"network of an `address`, or link-local. IPv6 also learns routers from "
+			"their advertisements, and uses those when no `gateway` answers."},
 	{"mtu", /* RFC 1122 section 3.3.3: every host takes datagrams of 576 bytes. */
 		CONFIG_IS_NUMBER(mtu, 576, 65535), .unit = "bytes", .absent = "the port's",
 		.text = "Largest IP packet. An IPv6 address needs 1280 at least. The MTU of "

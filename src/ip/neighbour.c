@@ -148,6 +148,7 @@ static void neighbour_solicit(
 static void neighbour_start_resolution(struct ip_neighbour *n, uint64_t now)
 {
 	neighbour_set_state(n, NEIGHBOUR_INCOMPLETE);
+	n->polled = false;
 	n->probes = 0;
 	neighbour_solicit(n, NULL, now, RETRANS_TIMER_NS);
 }
@@ -196,6 +197,7 @@ static void neighbour_become_reachable(struct ip_neighbour *n, uint64_t now)
 	neighbour_set_state(n, NEIGHBOUR_REACHABLE);
 	n->confirmed = now;
 	neighbour_arm(n, now + REACHABLE_TIME_NS);
+	route_return_to_gateway(n->stack, &n->addr);
 }
 
 static void neighbour_take_mac(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
@@ -256,12 +258,14 @@ static void neighbour_fail(struct ip_neighbour *n, uint64_t now)
 	const struct ip_addr addr = n->addr; /* another neighbour may take the entry's place */
 	char text[IP_ADDR_STRLEN];
 
-	s->stats.neighbour_failed++;
-	log_printf(s->cfg.log, LOG_LEVEL_INFO, "ip: %s does not answer %s",
-		ip_addr_format(&addr, text), ip_addr_is_v4(&addr) ? "ARP" : "ND");
+	if (!n->polled) {
+		s->stats.neighbour_failed++;
+		log_printf(s->cfg.log, LOG_LEVEL_INFO, "ip: %s does not answer %s",
+			ip_addr_format(&addr, text), ip_addr_is_v4(&addr) ? "ARP" : "ND");
+	}
 	neighbour_set_state(n, NEIGHBOUR_FAILED);
 	neighbour_arm(n, now + FAILED_HOLD_NS);
-	route_leave_gateway(s, &addr);
+	route_leave_gateway(s, &addr, now);
 	for (unsigned i = 0; i < queued; i++) {
 		if (neighbour_redirect(s, &addr, queue[i], now))
 			continue;
@@ -294,7 +298,7 @@ static void neighbour_unanswered(struct ip_neighbour *n, uint64_t now)
 	}
 	/* Its address may have moved to another MAC: ask everybody before giving up (RFC 7048
 	 * section 3). But another router need not wait for that. */
-	route_leave_gateway(n->stack, &n->addr);
+	route_leave_gateway(n->stack, &n->addr, now);
 	neighbour_start_resolution(n, now);
 }
 
@@ -412,7 +416,7 @@ struct ip_neighbour *neighbour_get(struct ip_stack *s, const struct ip_addr *a, 
 	n->next = *head;
 	*head = n;
 	n->used = n->confirmed = n->since = n->taken = n->contested = n->doubted = n->claimed = 0;
-	n->router = n->has_rival = n->has_proven = n->told = n->moved = false;
+	n->router = n->has_rival = n->has_proven = n->told = n->moved = n->polled = false;
 	n->asked = n->doubts = 0;
 	n->probes = n->queued = 0;
 	eth_store(n->eth, no_mac, s->cfg.mac, ip_addr_is_v4(a) ? ETH_TYPE_IPV4 : ETH_TYPE_IPV6);
@@ -561,7 +565,7 @@ int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf
 	case NEIGHBOUR_INCOMPLETE:
 		n->used = now;
 		neighbour_enqueue(s, n, m);
-		if (n->state == NEIGHBOUR_NEW)
+		if (n->state == NEIGHBOUR_NEW || n->polled)
 			neighbour_start_resolution(n, now);
 		return 0;
 	case NEIGHBOUR_REACHABLE:
@@ -571,6 +575,16 @@ int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf
 	}
 	neighbour_send_now(n, m, now);
 	return 0;
+}
+
+void neighbour_poll(struct ip_neighbour *n, uint64_t now)
+{
+	if (n->state != NEIGHBOUR_NEW && n->state != NEIGHBOUR_FAILED &&
+		n->state != NEIGHBOUR_STALE)
+		return;
+	neighbour_start_resolution(n, now);
+	n->polled = true;
+	n->probes = MAX_SOLICIT; /* RFC 4191 section 3.5: a single one */
 }
 
 void neighbour_ask_again(struct ip_stack *s, uint64_t now)

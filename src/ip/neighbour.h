@@ -61,6 +61,7 @@ struct ip_neighbour {
 	bool has_proven;    /**< proven is set */
 	bool told;          /**< the rival was logged */
 	bool moved;         /**< eth changed, and there was no progress since */
+	bool polled;        /**< asked by neighbour_poll(), and nothing else waits for it */
 	uint8_t rival[6];   /**< the station that claims the address */
 	uint8_t proven[6];  /**< the last station through which there was progress */
 	uint64_t used;      /**< when we last sent to it; 0: never */
@@ -120,6 +121,12 @@ int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf
  * Start to resolve the address, unless it is known or being resolved. @return true: it is known.
  */
 bool neighbour_ask(struct ip_neighbour *n, uint64_t now);
+
+/**
+ * Ask once whether a router is there again that was left. Not if it is being asked, or has been
+ * heard in a state that tells that it is there.
+ */
+void neighbour_poll(struct ip_neighbour *n, uint64_t now);
 
 /** Ask again at once, from the beginning, for all that are being resolved. */
 void neighbour_ask_again(struct ip_stack *s, uint64_t now);

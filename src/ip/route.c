@@ -2,9 +2,13 @@
 #include "ip/route.h"
 
 #include "base/container_of.h"
+#include "ip/neighbour.h"
 #include "ip/stack.h"
 
 #include <errno.h>
+
+/** RFC 4191 section 3.5: a router is probed at most once a minute. */
+#define POLL_INTERVAL_NS (60 * UINT64_C(1000000000))
 
 /*
  * There are only a few routes. A sorted array is fastest for these, and paths keep their results
@@ -91,14 +95,67 @@ static void route_expire(struct timer *timer, uint64_t now)
 	route_schedule(s);
 }
 
+/** RFC 4861 section 6.3.6: of the routes of @p r's prefix, the one to use. */
+static const struct route *route_best(const struct route_table *t, const struct route *r)
+{
+	const struct route *best = NULL;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		const struct route *x = &t->r[i];
+
+		if (route_same_prefix(x, r) && (!best || (best->left && x->left < best->left)))
+			best = x;
+	}
+	return best;
+}
+
+/**
+ * The host MUST NOT probe a router in the absence of traffic that it would have sent to it if that
+ * were reachable (RFC 4191 section 3.5).
+ */
+static bool route_is_missed(struct ip_stack *s, const struct route *r)
+{
+	const struct route *best = route_best(&s->routes, r);
+	const struct ip_neighbour *n;
+
+	if (!r->left || best <= r || best->left)
+		return false;
+	n = neighbour_find(s, &best->gateway);
+	return n && n->used >= s->routes.polled;
+}
+
+static void route_start_poll(struct ip_stack *s, uint64_t now)
+{
+	s->routes.polled = now;
+	timer_start(s->cfg.wheel, &s->routes.poll, now + POLL_INTERVAL_NS);
+}
+
+static void route_poll(struct timer *timer, uint64_t now)
+{
+	struct ip_stack *s = container_of(timer, struct ip_stack, routes.poll);
+	bool left = false;
+
+	for (unsigned i = 0; i < s->routes.n; i++) {
+		const struct route *r = &s->routes.r[i];
+
+		left |= r->left != 0;
+		if (route_is_missed(s, r))
+			neighbour_poll(neighbour_get(s, &r->gateway, now), now);
+	}
+	if (left)
+		route_start_poll(s, now);
+}
+
 void route_init(struct ip_stack *s)
 {
 	timer_init(&s->routes.expiry, route_expire);
+	timer_init(&s->routes.poll, route_poll);
 }
 
 void route_fini(struct ip_stack *s)
 {
 	timer_stop(s->cfg.wheel, &s->routes.expiry);
+	timer_stop(s->cfg.wheel, &s->routes.poll);
 }
 
 int route_insert(struct ip_stack *s, const struct route *r)
@@ -153,7 +210,7 @@ static const struct route *route_find(const struct ip_stack *s, const struct ip_
 		const struct route *r = &s->routes.r[i];
 
 		if (ip_addr_in_prefix(dst, &r->prefix, r->prefix_len))
-			return r;
+			return r->left ? route_best(&s->routes, r) : r;
 	}
 	return NULL;
 }
@@ -184,34 +241,52 @@ bool route_is_gateway(const struct ip_stack *s, const struct ip_addr *a)
 	return false;
 }
 
-/** Put the route at @p i behind those that can replace it. @return false: there is none. */
-static bool route_put_behind(struct route_table *t, unsigned i)
-{
-	struct route r = t->r[i];
-	unsigned last = i;
-
-	/* Those of the other family may lie between. */
-	for (unsigned j = i + 1; j < t->n && !route_goes_before(&r, &t->r[j]); j++)
-		if (t->r[j].origin == r.origin && route_same_prefix(&t->r[j], &r))
-			last = j;
-	memmove(&t->r[i], &t->r[i + 1], (last - i) * sizeof r);
-	t->r[last] = r;
-	return last != i;
-}
-
-void route_leave_gateway(struct ip_stack *s, const struct ip_addr *gateway)
+void route_leave_gateway(struct ip_stack *s, const struct ip_addr *gateway, uint64_t now)
 {
 	struct route_table *t = &s->routes;
 	char text[IP_ADDR_STRLEN];
-	bool left = false;
+	bool known = false, another = false;
 
-	for (unsigned i = t->n; i-- > 0;) {
-		if (t->r[i].has_gateway && ip_addr_equal(&t->r[i].gateway, gateway))
-			left |= route_put_behind(t, i);
+	t->lefts++;
+	for (unsigned i = 0; i < t->n; i++) {
+		struct route *r = &t->r[i];
+		bool used;
+
+		if (!r->has_gateway || !ip_addr_equal(&r->gateway, gateway))
+			continue;
+		used = route_best(t, r) == r;
+		r->left = t->lefts;
+		known = true;
+		another |= used && route_best(t, r) != r;
 	}
-	if (!left)
+	if (known && !timer_running(&t->poll))
+		route_start_poll(s, now);
+	if (!another)
 		return;
 	log_printf(s->cfg.log, LOG_LEVEL_INFO, "ip: the next router is used instead of %s",
+		ip_addr_format(gateway, text));
+	ip_paths_changed(s);
+}
+
+void route_return_to_gateway(struct ip_stack *s, const struct ip_addr *gateway)
+{
+	struct route_table *t = &s->routes;
+	char text[IP_ADDR_STRLEN];
+	bool used = false;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		struct route *r = &t->r[i];
+		bool before;
+
+		if (!r->left || !ip_addr_equal(&r->gateway, gateway))
+			continue;
+		before = route_best(t, r) == r;
+		r->left = 0;
+		used |= !before && route_best(t, r) == r;
+	}
+	if (!used)
+		return;
+	log_printf(s->cfg.log, LOG_LEVEL_INFO, "ip: %s answers again, and is used",
 		ip_addr_format(gateway, text));
 	ip_paths_changed(s);
 }

@@ -18,12 +18,16 @@ struct route {
 	struct ip_addr gateway;
 	enum route_origin origin;
 	uint64_t expires; /**< ns; TIMER_NEVER */
+	uint32_t left;    /**< not 0: the gateway does not answer; the smallest was left first */
 };
 
 struct route_table {
 	struct route r[ROUTE_MAX];
 	unsigned n, advertised;
+	uint32_t lefts; /**< how often a gateway was left */
 	struct timer expiry;
+	struct timer poll; /**< runs while gateways are left */
+	uint64_t polled;   /**< when it was started last */
 };
 
 void route_init(struct ip_stack *s);
@@ -38,10 +42,15 @@ void route_advertise(struct ip_stack *s, const struct route *r);
 int route_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct ip_addr *hop);
 
 /**
- * @p gateway does not answer: prefer the other routers that routes of the same prefix and origin
- * have, one after the other (RFC 4861 section 6.3.6).
+ * @p gateway does not answer: routes of the same prefix by other gateways are better now, those
+ * that a person gave before those advertised (RFC 1122 section 3.3.1.5). If none answers, the one
+ * that was left first is the best (RFC 4861 section 6.3.6). While packets go to another gateway
+ * instead, this one is asked for once a minute (RFC 4191 section 3.5).
  */
-void route_leave_gateway(struct ip_stack *s, const struct ip_addr *gateway);
+void route_leave_gateway(struct ip_stack *s, const struct ip_addr *gateway, uint64_t now);
+
+/** @p gateway has answered: its routes are as good as before it was left. */
+void route_return_to_gateway(struct ip_stack *s, const struct ip_addr *gateway);
 
 /** True if @p a is on the link by a route without gateway. */
 bool route_is_on_link(const struct ip_stack *s, const struct ip_addr *a);

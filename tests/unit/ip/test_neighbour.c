@@ -434,6 +434,130 @@ static void reach_asks(void **state)
 	host_free(h);
 }
 
+/** Send to 192.0.2.1. @return the last octet of the station that a packet of TCP went to; 0: none.
+ */
+static unsigned send_beyond(struct host *h, struct ip_path *p)
+{
+	struct ip_addr src = host_addr("10.0.0.1"), dst = host_addr("192.0.2.1");
+	unsigned to = 0;
+
+	host_forget(h);
+	if (!p->generation)
+		assert_int_equal(ip_path_init(h->ip, p, &src, &dst, h->now), 0);
+	assert_int_equal(ip_send(h->ip, p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	for (unsigned i = 0; i < h->n_tx; i++) {
+		const uint8_t *f = rte_pktmbuf_mtod(h->tx[i], const uint8_t *);
+
+		if (f[12] == 8 && f[13] == 0)
+			to = f[5];
+	}
+	return to;
+}
+
+/** Run for @p ns. @return how often 10.0.0.@p of was asked for meanwhile. */
+static unsigned asked_within(struct host *h, unsigned of, uint64_t ns)
+{
+	unsigned n = 0;
+
+	for (uint64_t end = h->now + ns; h->now < end;) {
+		host_run(h, SECOND / 10);
+		for (unsigned i = 0; i < h->n_tx; i++) {
+			const uint8_t *f = rte_pktmbuf_mtod(h->tx[i], const uint8_t *);
+
+			n += f[13] == 6 && f[41] == of;
+		}
+		host_forget(h);
+	}
+	return n;
+}
+
+static void run_until_asked(struct host *h, unsigned of)
+{
+	for (uint64_t end = h->now + 61 * SECOND; asked_within(h, of, SECOND / 10) == 0;)
+		assert_true(h->now < end);
+}
+
+/** 10.0.0.@p of answers ARP. */
+static void answer(struct host *h, unsigned of)
+{
+	struct bytes b = bytes(REPLY);
+
+	b.b[11] = b.b[27] = b.b[31] = (uint8_t)of;
+	host_input(h, &b, 0);
+}
+
+static void two_routers(struct host *h)
+{
+	struct ip_addr any = host_addr("0.0.0.0"), first = host_addr("10.0.0.2"),
+		       second = host_addr("10.0.0.3");
+
+	assert_int_equal(ip_route_add(h->ip, &any, 0, &first), 0);
+	assert_int_equal(ip_route_add(h->ip, &any, 0, &second), 0);
+}
+
+/* RFC 1122 section 3.3.1.5, RFC 4191 section 3.5: once a minute, and while packets go elsewhere. */
+static void a_router_that_is_there_again_is_used_again(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p = {.tos = 0};
+	unsigned lines;
+
+	two_routers(h);
+	assert_int_equal(send_beyond(h, &p), 0);
+	assert_int_equal(asked_within(h, 2, 4 * SECOND), 3);
+	assert_int_equal(send_beyond(h, &p), 0);
+	answer(h, 3);
+	assert_int_equal(send_beyond(h, &p), 3);
+	lines = h->log_lines;
+	/* Nothing was sent since it was left, but now. */
+	assert_int_equal(asked_within(h, 2, 60 * SECOND), 1);
+	assert_int_equal(asked_within(h, 2, 180 * SECOND), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		(void)send_beyond(h, &p);
+		answer(h, 3);
+		assert_int_equal(asked_within(h, 2, 60 * SECOND), 1);
+	}
+	assert_int_equal(h->log_lines, lines);
+	assert_int_equal(ip_stack_stats(h->ip)->neighbour_failed, 1);
+	/* With a packet of its own to wait for the answer, it is asked as often as any. */
+	assert_int_equal(send_beyond(h, &p), 3);
+	answer(h, 3);
+	run_until_asked(h, 2);
+	send_to(h, &(struct ip_path){.tos = 0});
+	assert_int_equal(asked_within(h, 2, 4 * SECOND), 3);
+	/* And here it is. */
+	assert_int_equal(send_beyond(h, &p), 3);
+	answer(h, 3);
+	run_until_asked(h, 2);
+	answer(h, 2);
+	assert_string_equal(h->log_text, "ip: 10.0.0.2 answers again, and is used");
+	assert_int_equal(send_beyond(h, &p), 2);
+	answer(h, 2);
+	assert_int_equal(asked_within(h, 3, 120 * SECOND), 0);
+	host_free(h);
+}
+
+/* A claim is no answer: the router may hear nothing of us. */
+static void a_router_that_only_speaks_is_not_used_again(void **state)
+{
+	struct host *h = host_new_v4();
+	struct bytes request = bytes(REPLY);
+	struct ip_path p = {.tos = 0};
+
+	two_routers(h);
+	assert_int_equal(send_beyond(h, &p), 0);
+	(void)asked_within(h, 2, 4 * SECOND);
+	assert_int_equal(send_beyond(h, &p), 0);
+	answer(h, 3);
+	request.b[21] = 1;
+	host_input(h, &request, 0);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_STALE);
+	assert_int_equal(send_beyond(h, &p), 3);
+	assert_int_equal(
+		asked_within(h, 2, 60 * SECOND), 1); /* it is asked when its time has come */
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -452,6 +576,8 @@ int main(void)
 		cmocka_unit_test(waiting_packets_are_freed_with_the_stack),
 		cmocka_unit_test(strangers_do_not_fill_the_pool),
 		cmocka_unit_test(reach_asks),
+		cmocka_unit_test(a_router_that_is_there_again_is_used_again),
+		cmocka_unit_test(a_router_that_only_speaks_is_not_used_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

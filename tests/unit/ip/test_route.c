@@ -187,22 +187,69 @@ static void default_routers_take_turns(void **state)
 	assert_int_equal(add(h, "192.168.0.0", 16, "10.0.0.2"), 0);
 	expect_hop(h, "8.8.8.8", "10.0.0.2");
 	before = h->ip->generation;
-	route_leave_gateway(h->ip, &first);
+	route_leave_gateway(h->ip, &first, h->now);
 	expect_hop(h, "8.8.8.8", "10.0.0.3");
 	expect_hop(h, "192.168.1.1", "10.0.0.2"); /* it has no other */
 	assert_true(h->ip->generation != before);
 	before = h->ip->generation;
-	route_leave_gateway(h->ip, &first);
+	route_leave_gateway(h->ip, &first, h->now);
 	expect_hop(h, "8.8.8.8", "10.0.0.3");
 	assert_int_equal(h->ip->generation, before);
-	route_leave_gateway(h->ip, &second);
+	route_leave_gateway(h->ip, &second, h->now);
 	expect_hop(h, "8.8.8.8", "10.0.0.2");
 	host_free(h);
 	h = host_new_v6();
 	assert_int_equal(add(h, "::", 0, "fd00::9"), 0);
 	route_advertise(h->ip, &r);
-	route_leave_gateway(h->ip, &v6);
+	route_leave_gateway(h->ip, &v6, h->now);
+	expect_hop(h, "2001:db8::1", "fe80::2"); /* RFC 1122 section 3.3.1.5: MUST */
+	route_leave_gateway(h->ip, &r.gateway, h->now);
 	expect_hop(h, "2001:db8::1", "fd00::9");
+	route_return_to_gateway(h->ip, &r.gateway);
+	expect_hop(h, "2001:db8::1", "fe80::2");
+	host_free(h);
+}
+
+/* RFC 4861 section 6.3.6: none is asked again before all others were. */
+static void routers_that_do_not_answer_go_round(void **state)
+{
+	static const char *const name[] = {"10.0.0.2", "10.0.0.3", "10.0.0.4"};
+	struct host *h = host_new_v4();
+	struct ip_addr a;
+
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(add(h, "0.0.0.0", 0, name[i]), 0);
+	for (unsigned i = 0; i < 7; i++) {
+		expect_hop(h, "8.8.8.8", name[i % 3]);
+		a = host_addr(name[i % 3]);
+		route_leave_gateway(h->ip, &a, h->now);
+	}
+	a = host_addr(name[2]);
+	route_return_to_gateway(h->ip, &a);
+	expect_hop(h, "8.8.8.8", name[2]);
+	host_free(h);
+}
+
+/* The order that a person gave is that in which they are preferred. */
+static void the_first_router_is_used_again(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr first = host_addr("10.0.0.2"), other = host_addr("10.0.0.9");
+	uint32_t before;
+
+	assert_int_equal(add(h, "0.0.0.0", 0, "10.0.0.2"), 0);
+	assert_int_equal(add(h, "0.0.0.0", 0, "10.0.0.3"), 0);
+	route_leave_gateway(h->ip, &first, h->now);
+	expect_hop(h, "8.8.8.8", "10.0.0.3");
+	before = h->ip->generation;
+	route_return_to_gateway(h->ip, &other);
+	assert_int_equal(h->ip->generation, before);
+	route_return_to_gateway(h->ip, &first);
+	expect_hop(h, "8.8.8.8", "10.0.0.2");
+	assert_true(h->ip->generation != before);
+	before = h->ip->generation;
+	route_return_to_gateway(h->ip, &first);
+	assert_int_equal(h->ip->generation, before);
 	host_free(h);
 }
 
@@ -218,10 +265,10 @@ static void default_routers_of_both_families_take_turns(void **state)
 	assert_int_equal(add(h, "::", 0, "fd00::8"), 0);
 	assert_int_equal(add(h, "0.0.0.0", 0, "10.0.0.3"), 0);
 	assert_int_equal(add(h, "::", 0, "fd00::9"), 0);
-	route_leave_gateway(h->ip, &first);
+	route_leave_gateway(h->ip, &first, h->now);
 	expect_hop(h, "8.8.8.8", "10.0.0.3");
 	expect_hop(h, "2001:db8::1", "fd00::8");
-	route_leave_gateway(h->ip, &v6);
+	route_leave_gateway(h->ip, &v6, h->now);
 	expect_hop(h, "8.8.8.8", "10.0.0.3");
 	expect_hop(h, "2001:db8::1", "fd00::9");
 	host_free(h);
@@ -256,6 +303,8 @@ int main(void)
 		cmocka_unit_test(advertised_routes_live_and_die),
 		cmocka_unit_test(routers_are_told_apart),
 		cmocka_unit_test(default_routers_take_turns),
+		cmocka_unit_test(routers_that_do_not_answer_go_round),
+		cmocka_unit_test(the_first_router_is_used_again),
 		cmocka_unit_test(default_routers_of_both_families_take_turns),
 		cmocka_unit_test(strangers_cannot_fill_the_table),
 	};
