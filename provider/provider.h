@@ -32,7 +32,7 @@ struct provider_address {
 struct provider_host {
 	/** A function of the real libibverbs, or NULL. */
 	void *(*real_verbs)(const char *name);
-	/** True if exit() has begun on this thread: the engine is, or will be, locked for good. */
+	/** True if exit() has begun on this thread: the engine is, or will be, at its end. */
 	bool (*is_leaving)(void);
 	/** This thread begins to start the stack. Its calls until leave() are not the program's. */
 	void (*enter)(void);

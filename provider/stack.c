@@ -85,19 +85,14 @@ static void stack_port_gone(void *ctx)
 	rnic_lost(s->rnic);
 }
 
-/**
- * Undo what stack_open() did, as far as it came.
- * @param end the process ends: its other threads may be inside a verb, so leave them all their
- *        objects, and the engine locked for good.
- */
-static void stack_dismantle(struct stack *s, bool end)
+/** Undo what stack_open() did, as far as it came. */
+static void stack_dismantle(struct stack *s)
 {
 	net_stop(s->net);
-	if (s->rnic && !end)
+	if (s->rnic)
 		rnic_destroy(s->rnic);
-	net_close(s->net, end);
-	if (!end)
-		free(s);
+	net_close(s->net);
+	free(s);
 }
 
 /* ---- the process ends, or doubles --------------------------------------------------------- */
@@ -112,7 +107,7 @@ static void stack_at_exit(void)
 		if (stack_is_orphan(s) || net_is_stuck(s->net))
 			continue;
 		net_linger(s->net);
-		stack_dismantle(s, true);
+		net_leave(s->net);
 	}
 	stack_process.open = NULL;
 	pthread_mutex_unlock(&stack_process.lock);
@@ -215,7 +210,7 @@ int stack_open(const struct config *c, struct stack **out, struct config_error *
 			e);
 	}
 	if (r) {
-		stack_dismantle(s, false);
+		stack_dismantle(s);
 		return r;
 	}
 	stack_process_add(s);
@@ -228,7 +223,7 @@ void stack_close(struct stack *s)
 	if (!s || stack_is_orphan(s) || !stack_process_remove(s))
 		return;
 	net_linger(s->net);
-	stack_dismantle(s, false);
+	stack_dismantle(s);
 }
 
 struct rnic *stack_rnic(struct stack *s)

@@ -160,7 +160,7 @@ static void cmd_doctor_open_and_examine(struct doctor *d, struct config *c)
 		doctor_wrong(d, "the stack does not start: %s", e.text);
 	}
 	net_linger(d->net);
-	net_close(d->net, false);
+	net_close(d->net);
 }
 
 int cmd_doctor(int argc, char **argv)

@@ -457,7 +457,7 @@ void tcp_session_close(struct tcp_session *s)
 	if (s->net) {
 		tcp_session_outlive_last_ack(s);
 		net_linger(s->net);
-		net_close(s->net, false);
+		net_close(s->net);
 	}
 	tcp_session_list_fresh(s);
 	while (s->streams) {

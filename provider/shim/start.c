@@ -46,9 +46,10 @@ void shim_leave(void)
 }
 
 /*
- * exit() has begun on this thread. The stack's own handler, registered earlier and so called later,
- * leaves the engine locked for good; destructors that still want to destroy their objects must get
- * an answer. Other threads may wait in a verb until the process is gone.
+ * exit() has begun on this thread, perhaps in a signal handler inside a verb, and then the engine
+ * is locked for good. Destructors that still want to destroy their objects must get an answer.
+ * Other threads may be in verbs, and a destructor waits for them: the stack's own handler,
+ * registered earlier and so called later, lets them through.
  */
 static __thread bool shim_leaving;
 

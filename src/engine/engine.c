@@ -20,6 +20,7 @@ void engine_init(struct engine *e, const struct engine_ops *ops, void *ctx)
 	atomic_init(&e->sleeping_until, 0);
 	atomic_init(&e->waiting, 0);
 	atomic_init(&e->held, false);
+	atomic_init(&e->over, false);
 	atomic_init(&e->open, false);
 	atomic_init(&e->away, false);
 	atomic_init(&e->handed_over, false);
@@ -43,11 +44,22 @@ static void engine_entered(struct engine *e)
 	e->now = e->ops->clock(e->ctx);
 }
 
+/** With the lock. */
+static bool engine_is_over(struct engine *e)
+{
+	return atomic_load_explicit(&e->over, memory_order_relaxed);
+}
+
 static bool engine_try(struct engine *e)
 {
 	struct cancel_hold hold = cancel_hold();
+	bool locked = pthread_mutex_trylock(&e->lock) == 0;
 
-	if (pthread_mutex_trylock(&e->lock)) {
+	if (locked && engine_is_over(e)) {
+		pthread_mutex_unlock(&e->lock);
+		locked = false;
+	}
+	if (!locked) {
 		cancel_release(hold);
 		return false;
 	}
@@ -106,7 +118,14 @@ static void engine_list_serve(struct engine_doorbell *_Atomic *list)
 
 static void engine_doorbells_serve(struct engine *e)
 {
-	engine_list_serve(&e->doorbells);
+	if (!engine_is_over(e))
+		engine_list_serve(&e->doorbells);
+}
+
+static void engine_flush(struct engine *e)
+{
+	if (!engine_is_over(e))
+		e->ops->flush(e->ctx);
 }
 
 void engine_lock(struct engine *e)
@@ -214,7 +233,7 @@ void engine_unlock(struct engine *e)
 
 	for (;;) {
 		engine_doorbells_serve(e);
-		e->ops->flush(e->ctx);
+		engine_flush(e);
 		atomic_store_explicit(&e->open, false, memory_order_relaxed);
 		deadline = engine_let_go(e);
 		/*
@@ -229,6 +248,12 @@ void engine_unlock(struct engine *e)
 	if (asleep > deadline)
 		e->ops->wake(e->ctx);
 	cancel_release(hold);
+}
+
+void engine_end(struct engine *e)
+{
+	atomic_store_explicit(&e->over, true, memory_order_relaxed);
+	engine_unlock(e);
 }
 
 static void engine_add_one(_Atomic uint64_t *counter)

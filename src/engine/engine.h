@@ -76,6 +76,7 @@ struct engine {
 	/** Threads in engine_lock(); engine_trylock() gives way to them */
 	_Atomic unsigned waiting;
 	_Atomic bool held; /**< a thread has the lock; only a hint */
+	_Atomic bool over; /**< see engine_end() */
 	_Atomic bool open; /**< a round waits for its flush; see engine_drive_for() */
 	/** Set by the engine's thread while it leaves the driving to the application */
 	_Atomic bool away;
@@ -120,6 +121,14 @@ bool engine_trylock(struct engine *e);
  * came meanwhile, do it again. Wakes the engine's thread if it would sleep past the new deadline.
  */
 void engine_unlock(struct engine *e);
+
+/**
+ * As engine_unlock(), for the last time: the process ends, and its other threads may be in a verb,
+ * or come to one that somebody who ends waits for. From now on nobody drives, no doorbell is served
+ * and nothing is flushed. engine_trylock() fails, as with an engine that is held for good;
+ * engine_lock() does not, so that nobody waits in it.
+ */
+void engine_end(struct engine *e);
 
 /**
  * Drive one round, unless another thread does. For application threads: it counts as a

@@ -265,18 +265,23 @@ void net_let_go(struct net *n)
 	n->ops->let_go(n);
 }
 
-void net_close(struct net *n, bool end)
+void net_leave(struct net *n)
+{
+	net_stop(n);
+	engine_lock(&n->engine);
+	n->ops->end(n);
+	engine_end(&n->engine);
+}
+
+void net_close(struct net *n)
 {
 	net_stop(n);
 	if (n->have_poller)
 		engine_lock(&n->engine);
-	if (!end)
-		net_mapper_close(n);
+	net_mapper_close(n);
 	n->ops->close_stack(n);
-	if (n->tls && !end)
+	if (n->tls)
 		tls_stack_destroy(n->tls);
-	if (end)
-		return;
 	if (n->have_poller) {
 		engine_unlock(&n->engine);
 		poller_fini(&n->poller);
@@ -318,7 +323,7 @@ int net_open(const struct config *c, struct net **out, struct config_error *e)
 	if (!r)
 		r = net_mapper_open(n, e);
 	if (r) {
-		net_close(n, false);
+		net_close(n);
 		return r;
 	}
 	n->started = net_now(n);

@@ -77,12 +77,14 @@ void net_end_by(struct net *n, int sig);
 /** Stop the engine's thread. */
 void net_stop(struct net *n);
 
+/** net_stop(), reset what is connected, and close everything, the port last. */
+void net_close(struct net *n);
+
 /**
- * net_stop(), reset what is connected, and close everything, the port last.
- * @param end the process ends, and other threads may be in verbs: free nothing, and keep the engine
- *            locked.
+ * The same when exit() runs: the process has other threads, in verbs or on the way to one. Nothing
+ * is freed or closed, and engine_end() lets them through.
  */
-void net_close(struct net *n, bool end);
+void net_leave(struct net *n);
 
 const struct config *net_config(const struct net *n);
 const struct log_sink *net_log(const struct net *n);

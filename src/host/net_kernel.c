@@ -222,6 +222,7 @@ const struct net_ops net_kernel_ops = {
 	.is_connected = net_kernel_is_connected,
 	.log_totals = net_kernel_log_totals,
 	.reset_all = net_kernel_reset_all,
+	.end = net_kernel_reset_all,
 	.close_stack = net_kernel_close_stack,
 	.close = net_kernel_close,
 	.open_mapper = net_mapper_open_kernel,

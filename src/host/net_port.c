@@ -338,6 +338,13 @@ static void net_port_reset_all(struct net *n)
 	net_flush_resets(n);
 }
 
+static void net_port_end(struct net *n)
+{
+	net_port_reset_all(n);
+	capture_close(n->capture);
+	n->capture = NULL;
+}
+
 static void net_port_close_stack(struct net *n)
 {
 	if (n->tcp)
@@ -380,6 +387,7 @@ const struct net_ops net_port_ops = {
 	.is_connected = net_port_is_connected,
 	.log_totals = net_port_log_totals,
 	.reset_all = net_port_reset_all,
+	.end = net_port_end,
 	.close_stack = net_port_close_stack,
 	.close = net_port_close,
 	.open_mapper = net_mapper_open_port,

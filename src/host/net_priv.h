@@ -57,6 +57,8 @@ struct net_ops {
 	void (*log_totals)(struct net *n);
 	/** Reset what is connected and let that reach the peers. May be in a signal handler. */
 	void (*reset_all)(struct net *n);
+	/** The process ends and its threads keep their objects: free nothing. */
+	void (*end)(struct net *n);
 	void (*close_stack)(struct net *n);
 	void (*close)(struct net *n);
 	/** Get ready for the port mapper's requests. @return 0 or a negative errno. */

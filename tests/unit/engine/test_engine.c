@@ -143,6 +143,37 @@ static void drive_polls_unless_busy(void **state)
 	engine_fini(&p.e);
 }
 
+static void *lock_once(void *arg)
+{
+	engine_lock(arg);
+	engine_unlock(arg);
+	return NULL;
+}
+
+/* Who waits for the lock gets it, and so does who comes later; but all stands still. */
+static void at_the_end_nobody_waits_and_nobody_drives(void **state)
+{
+	struct doorbell b;
+	struct port p;
+	pthread_t t;
+
+	start(&p);
+	b = doorbell(&p);
+	engine_lock(&p.e);
+	engine_defer(&p.e, &b.d);
+	assert_int_equal(pthread_create(&t, NULL, lock_once, &p.e), 0);
+	engine_end(&p.e);
+	assert_int_equal(pthread_join(t, NULL), 0);
+	assert_int_equal(engine_drive(&p.e), -EBUSY);
+	engine_ring(&p.e, &b.d);
+	lock_once(&p.e);
+	assert_int_equal(b.served, 0);
+	assert_int_equal(p.polled, 0);
+	assert_int_equal(p.flushed, 0);
+	assert_int_equal(p.entered, p.left);
+	engine_fini(&p.e);
+}
+
 static void who_goes_to_sleep_wakes_a_thread_that_is_away(void **state)
 {
 	struct port p;
@@ -579,6 +610,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lock_sets_now_and_unlock_flushes),
 		cmocka_unit_test(drive_polls_unless_busy),
+		cmocka_unit_test(at_the_end_nobody_waits_and_nobody_drives),
 		cmocka_unit_test(who_goes_to_sleep_wakes_a_thread_that_is_away),
 		cmocka_unit_test(who_tries_lets_who_waits_by),
 		cmocka_unit_test(ring_serves_at_once_when_free),

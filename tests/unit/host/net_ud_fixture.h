@@ -93,7 +93,7 @@ static inline void finish(struct net *n)
 	engine_lock(net_engine(n));
 	ud->close(ud->ctx);
 	engine_unlock(net_engine(n));
-	net_close(n, false);
+	net_close(n);
 }
 
 static inline void expect_ttl(

@@ -78,7 +78,7 @@ static void test_start_on_a_core_that_is_not_there(void **state)
 	assert_int_equal(net_start(n, NULL, &e), -EINVAL);
 	assert_string_equal(e.text, "progress = dedicated:1023: this process cannot run on that "
 				    "core: Invalid argument");
-	net_close(n, false);
+	net_close(n);
 }
 
 /* "%p" in the name of a capture is the process's number, once. */
@@ -94,7 +94,7 @@ static void test_capture_path(void **state)
 	snprintf(path, sizeof path, CAPTURE ".%d.x", (int)getpid());
 	unlink(path);
 	assert_int_equal(net_open(&c, &n, &e), 0);
-	net_close(n, false);
+	net_close(n);
 	assert_int_equal(unlink(path), 0);
 }
 
@@ -130,7 +130,7 @@ static void test_open_host(void **state)
 	assert_false(net_is_stuck(n));
 	net_linger(n); /* nothing is connected: there is nothing to wait for */
 	net_stop(n);
-	net_close(n, false);
+	net_close(n);
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static int teardown(void **state)
 	char rotated[sizeof b + 2];
 
 	net_stop(n);
-	net_close(n, false);
+	net_close(n);
 	unlink(a);
 	unlink(b);
 	/* The port's frames have no end: a thread that waited has filled the first of two files. */
@@ -126,7 +126,7 @@ static void there_are_no_frames_of_the_kernel(void **state)
 	assert_int_equal(net_set_capture(n, "/tmp/x", 0, 0, &e), -EOPNOTSUPP);
 	assert_non_null(strstr(e.text, "there are no frames to capture"));
 	assert_string_equal(n->capture_path, "");
-	net_close(n, false);
+	net_close(n);
 }
 
 int main(void)

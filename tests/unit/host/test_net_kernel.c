@@ -226,7 +226,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	net_linger(n);
-	net_close(n, false);
+	net_close(n);
 	return 0;
 }
 

@@ -242,7 +242,7 @@ static int open_with(enum config_port_mapper mapper)
 static int teardown(void **state)
 {
 	net_linger(n);
-	net_close(n, false);
+	net_close(n);
 	return 0;
 }
 

@@ -42,7 +42,7 @@ static void open_net(const char *telemetry)
 static void close_net(void)
 {
 	net_stop(n);
-	net_close(n, false);
+	net_close(n);
 }
 
 static int setup(void **state)

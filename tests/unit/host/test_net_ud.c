@@ -84,10 +84,10 @@ static void test_off(void **state)
 	struct net *n = start(off, 4);
 
 	assert_null(net_ud(n));
-	net_close(n, false);
+	net_close(n);
 	n = start(cm, 4);
 	assert_null(net_ud(n));
-	net_close(n, false);
+	net_close(n);
 }
 
 int main(void)

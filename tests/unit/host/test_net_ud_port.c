@@ -138,7 +138,7 @@ static void test_port(void **state)
 
 	to_and_fro(n, "10.0.0.1");
 	to_and_fro(n, "fd00::1");
-	net_close(n, false);
+	net_close(n);
 }
 
 static void test_kernel(void **state)
@@ -147,7 +147,7 @@ static void test_kernel(void **state)
 	struct net *n = start(set, 3);
 
 	to_and_fro(n, "127.0.0.1");
-	net_close(n, false);
+	net_close(n);
 }
 
 /* As for the datagrams of the queue pairs themselves. */
@@ -163,7 +163,7 @@ static void test_strangers(void **state)
 	assert_true(net_ud_lets_in(n, &self));
 	assert_false(net_ud_lets_in(n, &stranger));
 	assert_int_equal(net_ud(n)->refused, refused + 1);
-	net_close(n, false);
+	net_close(n);
 }
 
 int main(void)

@@ -75,7 +75,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	net_close(n, false);
+	net_close(n);
 	return 0;
 }
 
