@@ -12,12 +12,14 @@
 #include "host/net_priv.h"
 #include "ip/udp.h"
 #include "sock/udp.h"
+#include "ud/net.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MAPPER_CLIENT_FIRST 49152 /* RFC 6335 section 6: dynamic ports */
+#define MAPPER_CLIENT_TRIES 64
 
 static void net_mapper_input(void *ctx, const struct ip_endpoint *from,
 	const struct ip_endpoint *to, const uint8_t *data, size_t len, uint64_t now)
@@ -63,15 +65,29 @@ static bool net_mapper_port_serve(void *ctx, bool on)
 	return true;
 }
 
+static uint16_t net_mapper_random_port(const struct net *n)
+{
+	uint16_t port;
+
+	do
+		port = (uint16_t)(MAPPER_CLIENT_FIRST +
+				  random_u32(&net_random) % (UINT16_MAX + 1 - MAPPER_CLIENT_FIRST));
+	while (ud_port_is_reserved(n->config.ud_port, port));
+	return port;
+}
+
 int net_mapper_open_port(struct net *n, struct iwpm_config *cfg)
 {
 	struct udp_user user = net_mapper_user(n);
+	int rc = -EADDRINUSE;
 
 	cfg->send = net_mapper_port_send;
 	cfg->serve = net_mapper_port_serve;
-	cfg->client_port = (uint16_t)(MAPPER_CLIENT_FIRST +
-				      random_u32(&net_random) % (65536 - MAPPER_CLIENT_FIRST));
-	return udp_open(n->ip, cfg->client_port, &user);
+	for (unsigned i = 0; i < MAPPER_CLIENT_TRIES && rc == -EADDRINUSE; i++) {
+		cfg->client_port = net_mapper_random_port(n);
+		rc = udp_open(n->ip, cfg->client_port, &user);
+	}
+	return rc;
 }
 
 /* ---- over the kernel's -------------------------------------------------------------------- */

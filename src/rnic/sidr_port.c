@@ -9,6 +9,8 @@
 #define SIDR_DYNAMIC_FIRST 49152u /* RFC 6335 section 6 */
 #define SIDR_DYNAMIC_TRIES 64
 
+_Static_assert(RNIC_QP_SPACES + 1 == UD_PORTS, "one for each space, and that of groups");
+
 /* ---- who has bound what -------------------------------------------------------------------- */
 
 /** @return whether @p wild, which is bound so, takes what comes for @p a, too. */
@@ -54,8 +56,13 @@ bool sidr_is_listened(const struct rnic_ep *ep)
 
 static uint16_t sidr_random_port(struct rnic *r)
 {
-	return (uint16_t)(SIDR_DYNAMIC_FIRST +
-			  random_u32(&r->random) % (UINT16_MAX + 1 - SIDR_DYNAMIC_FIRST));
+	uint16_t port;
+
+	do
+		port = (uint16_t)(SIDR_DYNAMIC_FIRST +
+				  random_u32(&r->random) % (UINT16_MAX + 1 - SIDR_DYNAMIC_FIRST));
+	while (ud_port_is_reserved(r->ud.port, port));
+	return port;
 }
 
 int sidr_reserve(struct rnic_ep *ep, struct ip_endpoint *at, bool reuse, bool v6only)

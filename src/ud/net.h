@@ -7,7 +7,7 @@
  * What is sent to a multicast group comes at a port of its own, which all processes of an address
  * share.
  *
- * All under the engine's lock. Datagrams may be lost on their way, as anywhere.
+ * All but prepare() under the engine's lock. Datagrams may be lost on their way, as anywhere.
  */
 #ifndef UD_NET_H
 #define UD_NET_H
@@ -17,6 +17,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/**
+ * UDP ports, from the configured one on: one for each process of an address, and that of groups.
+ * They are opened late, so nobody who takes any port takes one of these.
+ */
+#define UD_PORTS 128
+
+static inline bool ud_port_is_reserved(uint16_t first, uint16_t port)
+{
+	return (uint16_t)(port - first) < UD_PORTS;
+}
 
 /** Where a datagram goes, or has come from. */
 struct ud_path {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A host on DPDK's null port: each step of opening that can fail, and what an open one tells. */
 #include "host/net.h"
+#include "ip/udp.h"
+#include "ud/net.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -12,6 +14,12 @@
 #include <cmocka.h>
 
 #define CAPTURE "test_net.pcapng"
+
+static bool drawing; /**< of ports, not at random */
+static uint32_t drawn;
+
+ssize_t __real_getrandom(void *buf, size_t len, unsigned flags);
+ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags);
 
 static void configure(struct config *c)
 {
@@ -98,6 +106,41 @@ static void test_capture_path(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
+/** Each in its turn of the ports that UD QPs may need, and one above, as of the mapper's. */
+ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags)
+{
+	uint32_t v = 61525 - 49152 + drawn;
+
+	if (!drawing || len != sizeof v)
+		return __real_getrandom(buf, len, flags);
+	drawn = (drawn + 1) % (UD_PORTS + 1);
+	memcpy(buf, &v, sizeof v);
+	return sizeof v;
+}
+
+/* The mapper's own port is drawn before UD's are open. */
+static void test_ports_of_ud_stay_free(void **state)
+{
+	const struct udp_user nobody = {.input = NULL};
+	struct config_error e = {""};
+	struct net *n = NULL;
+	struct config c;
+
+	configure(&c);
+	c.port_mapper = PORT_MAPPER_AUTO;
+	drawing = true;
+	assert_int_equal(net_open(&c, &n, &e), 0);
+	drawing = false;
+	assert_non_null(net_mapper(n));
+	assert_int_equal(net_config(n)->ud_port, 61525);
+	assert_int_equal(udp_open(net_ip(n), 61525 + UD_PORTS, &nobody), -EADDRINUSE);
+	for (uint16_t port = 61525; port < 61525 + UD_PORTS; port++) {
+		assert_int_equal(udp_open(net_ip(n), port, &nobody), 0);
+		udp_close(net_ip(n), port);
+	}
+	net_close(n, false);
+}
+
 static void test_open_host(void **state)
 {
 	static const uint8_t mac[6] = {2, 0, 0, 0, 0, 9};
@@ -139,6 +182,7 @@ int main(void)
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_start_on_a_core_that_is_not_there),
 		cmocka_unit_test(test_capture_path),
+		cmocka_unit_test(test_ports_of_ud_stay_free),
 		cmocka_unit_test(test_open_host),
 	};
 

@@ -2,6 +2,8 @@
 /* Who may bind and listen where, for UD queue pairs. */
 #include "rnic/sidr.h"
 
+#include "rnic/device.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,6 +118,31 @@ static void any_port(void **state)
 	rnic_ep_destroy(second);
 }
 
+/** Each in its turn of those that UD QPs may need, and one above, if any. */
+static void draw_ud_ports(void *ctx, void *buf, size_t len)
+{
+	uint32_t *drawn = ctx, v = 61525 - 49152 + (*drawn)++ % (UD_PORTS + 1);
+
+	assert_int_equal(len, sizeof v);
+	memcpy(buf, &v, sizeof v);
+}
+
+/* They are opened with the first UD QP, perhaps later. */
+static void any_port_but_those_of_ud_qps(void **state)
+{
+	static const struct binding b = {.addr = "10.0.0.1"};
+	struct ip_endpoint local, remote;
+	struct rnic_ep *ep;
+	uint32_t drawn = 0;
+
+	pair->a.rnic->random = (struct random_source){draw_ud_ports, &drawn};
+	ep = bind(&b, 0, 0);
+	rnic_ep_addresses(ep, &local, &remote);
+	assert_int_equal(local.port, 61525 + UD_PORTS);
+	rnic_ep_destroy(ep);
+	pair->a.rnic->random = (struct random_source){pair_random, pair};
+}
+
 static void rebinding(void **state)
 {
 	static const struct binding b = {.addr = "10.0.0.1"},
@@ -172,6 +199,7 @@ int main(void)
 		TEST(after_listening),
 		TEST(not_ours),
 		TEST(any_port),
+		TEST(any_port_but_those_of_ud_qps),
 		TEST(rebinding),
 		TEST(taken_elsewhere),
 		TEST(the_most_specific),
