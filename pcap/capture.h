@@ -23,9 +23,11 @@
 struct cap_frame {
 	uint64_t number;      /**< from 1 */
 	uint64_t time;        /**< ns since 1970; 0 when the format has none */
+	uint32_t unit;        /**< in which it was written, in ns; 0: it has none */
 	uint32_t link;        /**< LINKTYPE_ value of its interface */
 	uint32_t len;         /**< on the wire */
 	uint32_t captured;    /**< bytes in the capture, at most len */
+	uint32_t file;        /**< of several (capture_set.h), which */
 	const uint8_t *bytes; /**< valid until cap_close() */
 };
 

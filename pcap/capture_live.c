@@ -104,7 +104,8 @@ static enum cap_result cap_live_take(struct cap_file *c, const struct pcap_pkthd
 	*f = (struct cap_frame){
 		.number = ++c->number,
 		.time = (uint64_t)h->ts.tv_sec * 1000000000u +
-			(uint64_t)h->ts.tv_usec * (1000000000u / c->one.units),
+			(uint64_t)h->ts.tv_usec * cap_unit(&c->one),
+		.unit = cap_unit(&c->one),
 		.link = c->one.link,
 		.len = h->len < h->caplen ? h->caplen : h->len,
 		.captured = h->caplen,

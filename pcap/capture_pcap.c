@@ -35,7 +35,8 @@ static enum cap_result cap_pcap_next(struct cap_file *c, struct cap_frame *f, st
 	*f = (struct cap_frame){
 		.number = ++c->number,
 		.time = (uint64_t)cap_load32(c, p + AT_SECONDS) * 1000000000u +
-			cap_load32(c, p + AT_FRACTION) * (1000000000u / c->one.units),
+			cap_load32(c, p + AT_FRACTION) * cap_unit(&c->one),
+		.unit = cap_unit(&c->one),
 		.link = c->one.link,
 		.len = cap_load32(c, p + AT_LEN),
 		.captured = captured,

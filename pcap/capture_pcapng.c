@@ -144,13 +144,13 @@ static enum cap_result cap_pcapng_read_packet(
 	i = &c->interfaces[id];
 	*f = (struct cap_frame){
 		.number = ++c->number,
-		.time = cap_time(
-			i, (uint64_t)cap_load32(c, b->body + 4) << 32 | cap_load32(c, b->body + 8)),
 		.link = i->link,
 		.len = cap_load32(c, b->body + 16),
 		.captured = captured,
 		.bytes = b->body + PACKET_LEN,
 	};
+	cap_take_time(
+		f, i, (uint64_t)cap_load32(c, b->body + 4) << 32 | cap_load32(c, b->body + 8));
 	if (f->len < captured)
 		f->len = captured;
 	return CAP_FRAME;

@@ -56,14 +56,23 @@ static inline uint16_t cap_load16(const struct cap_file *c, const uint8_t *p)
 	return c->swapped ? v : __builtin_bswap16(v);
 }
 
-/** Convert a time in units of @p i to ns; 0 if 64 bits cannot hold it. */
-static inline uint64_t cap_time(const struct cap_interface *i, uint64_t units)
+/** The unit of its times in ns, at least 1. */
+static inline uint32_t cap_unit(const struct cap_interface *i)
+{
+	return i->units < 1000000000u ? (uint32_t)(1000000000u / i->units) : 1;
+}
+
+/** Set the time of @p f from one in units of @p i; it has none if 64 bits cannot hold it. */
+static inline void cap_take_time(struct cap_frame *f, const struct cap_interface *i, uint64_t units)
 {
 	uint64_t seconds = units / i->units;
 	unsigned __int128 part = (unsigned __int128)(units % i->units) * 1000000000u / i->units;
 
 	seconds += (uint64_t)i->offset;
-	return seconds < UINT64_C(18000000000) ? seconds * 1000000000u + (uint64_t)part : 0;
+	if (seconds >= UINT64_C(18000000000))
+		return;
+	f->time = seconds * 1000000000u + (uint64_t)part;
+	f->unit = cap_unit(i);
 }
 
 /** Fill in @p e, with the number of the next frame. @return CAP_BAD. */

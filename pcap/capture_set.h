@@ -1,30 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file capture_set.h
- * Several capture files as one capture: what a capture program's rotation has left, whatever the
- * order in which they are named. Frames are numbered through all of them.
+ * Several capture files as one capture, by the times of their frames: what a capture program's
+ * rotation has left, or what several of them have captured at the same time, whatever the order in
+ * which they are named. Frames are numbered through all of them.
+ *
+ * Frames of one file stay in their order, also where its times go back. Of equal times the file
+ * that begins earlier, or is named earlier, is first. A file without times is read behind the one
+ * that was named before it.
  */
 #ifndef PCAP_CAPTURE_SET_H
 #define PCAP_CAPTURE_SET_H
 
 #include "pcap/capture.h"
+#include "pcap/capture_runs.h"
 
 struct cap_set_file {
 	const char *path; /**< the caller's */
 	struct cap_file *file;
-	struct cap_frame first; /**< read ahead, for its time */
-	bool begun;             /**< that was given to the caller */
+	bool follows;           /**< it is read when the one before has ended */
+	bool begun;             /**< some of it was given to the caller */
+	bool ahead;             /**< what comes next was read, and is here: */
 	enum cap_result result; /**< of reading that */
-	struct cap_error error; /**< likewise */
-	uint64_t time;          /**< of its first frame, or of the file before */
-	uint64_t begin;         /**< frames in the files before */
+	struct cap_frame frame;
+	struct cap_error error;
+	uint64_t time; /**< by which its next frame has its turn */
 };
 
 struct cap_set {
 	struct cap_set_file *files; /**< by the time of their first frames */
 	unsigned num_files;
-	unsigned at;     /**< in hand */
-	uint64_t number; /**< of the last frame that was read */
+	unsigned *turns; /**< files that have not ended, and follow none: whose turn it is first */
+	unsigned num_turns;
+	uint64_t number;      /**< of the last frame that was read */
+	size_t read;          /**< octets since pages were given back */
+	struct cap_runs runs; /**< files of frames */
 };
 
 /**
@@ -45,7 +55,7 @@ int cap_set_take(struct cap_set *s, const char *path, struct cap_file *file);
 /**
  * Read the next frame, of whichever file.
  * @param[out] path with CAP_BAD, the file that is cut off or damaged here; call again to go on with
- *             the next.
+ *             the others.
  */
 enum cap_result cap_set_next(
 	struct cap_set *s, struct cap_frame *f, const char **path, struct cap_error *e);

@@ -215,8 +215,8 @@ static void check_on_misframed(void *user, struct connection *c, struct stream *
 	if (p->bytes)
 		at.bytes = p->bytes, at.len = p->len < CHECK_BYTES ? p->len : CHECK_BYTES;
 	report_violation(&k->report, &at, REQ_MPA_4_1_1, check_told(s, REQ_MPA_4_1_1),
-		"ULPDU Length is %u; an FPDU with a good CRC begins %zu octets on, in frame %llu%s",
-		ulpdu_len, skipped, (unsigned long long)frame,
+		"ULPDU Length is %u; an FPDU with a good CRC begins %zu octets on, in frame %s%s",
+		ulpdu_len, skipped, report_frame(&k->report, frame).text,
 		little ? ": it looks little-endian" : "");
 }
 
@@ -250,14 +250,14 @@ static void check_on_stray(
 static void check_on_conflict(void *user, struct connection *c, struct stream *s,
 	const struct piece *now, const struct piece *before)
 {
+	struct check *k = user;
 	struct line l = {0};
 
 	if (!c->own)
 		return;
-	line_add(&l,
-		"TCP sends octets again that frame %llu had with other values; the first count",
-		(unsigned long long)before->frame);
-	check_remark(user, s, CHECK_CONFLICT, now->frame, &l);
+	line_add(&l, "TCP sends octets again that frame %s had with other values; the first count",
+		report_frame(&k->report, before->frame).text);
+	check_remark(k, s, CHECK_CONFLICT, now->frame, &l);
 }
 
 static void check_on_missing(
@@ -341,9 +341,10 @@ static void check_sum_up(struct check *k, struct stream *s, uint64_t frame)
 	if (me->missing != 0) {
 		l.len = 0;
 		line_add(&l,
-			"the snap length cut %llu segments, from frame %llu on; %llu FPDUs are "
+			"the snap length cut %llu segments, from frame %s on; %llu FPDUs are "
 			"not judged by their CRC",
-			(unsigned long long)me->missing, (unsigned long long)me->missing_frame,
+			(unsigned long long)me->missing,
+			report_frame(&k->report, me->missing_frame).text,
 			(unsigned long long)me->unseen);
 		check_note_line(k, s, frame, &l);
 	}
@@ -371,8 +372,8 @@ static void check_note_unfinished(struct check *k, struct stream *s, uint64_t fr
 		return;
 	if (check_reads_known(s) && r->n != 0) {
 		line_add(&l,
-			"%u Reads and Atomic Operations have no answer; the first is of frame %llu",
-			r->n, (unsigned long long)r->list[0].frame);
+			"%u Reads and Atomic Operations have no answer; the first is of frame %s",
+			r->n, report_frame(&k->report, r->list[0].frame).text);
 		if (r->list[0].placed != 0)
 			line_add(&l, ", with %u of %u octets", r->list[0].placed, r->list[0].size);
 		check_note_line(k, s, frame, &l);

@@ -132,6 +132,9 @@ struct check_fpdu {
 		check_fail(x, id, __VA_ARGS__); \
 	} while (0)
 
+/** A frame in a finding's text. */
+#define check_frame(x, frame) (report_frame(&(x)->k->report, frame).text)
+
 #define check_note(x, ...)                                                                         \
 	report_note(&(x)->k->report,                                                               \
 		&(struct report_place){(x)->s, (x)->f->frame, (x)->f->time, (x)->bytes, (x)->len}, \

@@ -128,8 +128,8 @@ void check_framing(struct check_fpdu *x)
 	check_first(x);
 	check_count(x);
 	if (x->me->terminated)
-		check_fail(x, REQ_RDMAP_5_4_7, "after its Terminate in frame %llu",
-			(unsigned long long)x->me->terminate_frame);
+		check_fail(x, REQ_RDMAP_5_4_7, "after its Terminate in frame %s",
+			check_frame(x, x->me->terminate_frame));
 	if (f->result == MPA_DEFRAME_CRC)
 		check_fail(x, REQ_MPA_4_4_11, "the CRC of FPDU %llu is wrong%s",
 			(unsigned long long)f->number, f->crc_zero ? ": it is zero" : "");

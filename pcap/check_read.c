@@ -253,19 +253,19 @@ static struct reads_request *check_read_mismatch(struct check_fpdu *x, struct re
 		return q; /* and told */
 	if (other && other != q) {
 		check_fail(x, REQ_RDMAP_5_5_10,
-			"it answers the Read of frame %llu; that of frame "
-			"%llu is due",
-			(unsigned long long)other->frame, (unsigned long long)q->frame);
+			"it answers the Read of frame %s; that of frame "
+			"%s is due",
+			check_frame(x, other->frame), check_frame(x, q->frame));
 		return other;
 	}
 	if (s->stag != q->sink_stag)
 		check_fail_header(x, DDP_AT_STAG, 4, REQ_RDMAP_4_4_2,
-			"STag 0x%x; the Read of frame %llu has 0x%x", s->stag,
-			(unsigned long long)q->frame, q->sink_stag);
+			"STag 0x%x; the Read of frame %s has 0x%x", s->stag,
+			check_frame(x, q->frame), q->sink_stag);
 	else
 		check_fail_header(x, DDP_AT_TO, 8, REQ_DDP_5_2_8,
-			"TO 0x%llx; the Read of frame %llu goes on at 0x%llx",
-			(unsigned long long)s->to, (unsigned long long)q->frame,
+			"TO 0x%llx; the Read of frame %s goes on at 0x%llx",
+			(unsigned long long)s->to, check_frame(x, q->frame),
 			(unsigned long long)(q->sink_to + q->placed));
 	/* The rest of its message may be right. */
 	x->me->tagged_due = (struct check_message){
@@ -282,15 +282,15 @@ static void check_read_place(struct check_fpdu *x, struct reads_request *q)
 	const struct ddp_segment *s = &x->f->segment;
 
 	if (!q->blank && s->len > q->size - q->placed)
-		check_fail(x, REQ_RDMAP_5_2_1_9, "%u octets; the Read of frame %llu has %u left",
-			s->len, (unsigned long long)q->frame, q->size - q->placed);
+		check_fail(x, REQ_RDMAP_5_2_1_9, "%u octets; the Read of frame %s has %u left",
+			s->len, check_frame(x, q->frame), q->size - q->placed);
 	q->placed += s->len <= q->size - q->placed || q->blank ? s->len : q->size - q->placed;
 	if (!s->last)
 		return;
 	if (!q->blank && q->placed != q->size)
 		check_fail(x, q->size == 0 ? REQ_RDMAP_5_2_1_12 : REQ_RDMAP_5_2_1_9,
-			"it ends after %u octets; the Read of frame %llu is of %u", q->placed,
-			(unsigned long long)q->frame, q->size);
+			"it ends after %u octets; the Read of frame %s is of %u", q->placed,
+			check_frame(x, q->frame), q->size);
 	reads_remove(&x->peer->reads, q);
 }
 
@@ -329,9 +329,9 @@ static void check_atomic_response(struct check_fpdu *x)
 		id = load_be32(p + RDMAP_AT_ATOMIC_ORIGINAL_ID);
 		if (q->id != id)
 			check_fail(x, REQ_RDMAX_5_2_2_6,
-				"Request Identifier %u; that of frame %llu, "
+				"Request Identifier %u; that of frame %s, "
 				"%u, is due",
-				id, (unsigned long long)q->frame, q->id);
+				id, check_frame(x, q->frame), q->id);
 	}
 	reads_remove(&x->peer->reads, q);
 }

@@ -169,7 +169,28 @@ static void connection_take_waiting(struct connection *c, bool all)
 		}
 }
 
-static void connection_note_sent(struct stream *s, const struct packet *p)
+/* What was acknowledged before it was captured comes now, or was not captured at all. */
+static void connection_settle_ahead(
+	struct stream *s, const struct packet *p, const struct cap_frame *f)
+{
+	struct connection_ahead *most = &s->c->shared->ahead;
+	const struct stream_ahead *a = &s->ahead;
+	uint64_t ns;
+
+	if (!a->set || (int32_t)(a->ack - s->sent) > 0)
+		return;
+	s->ahead.set = false;
+	if ((int32_t)(a->ack - p->seq) <= 0 || a->file == f->file || a->unit == 0 || f->unit == 0 ||
+		f->time <= a->time)
+		return;
+	ns = f->time - a->time;
+	if (ns > most->ns && ns > (uint64_t)a->unit + f->unit)
+		*most = (struct connection_ahead){
+			.answer = a->frame, .question = f->number, .ns = ns};
+}
+
+static void connection_note_sent(
+	struct stream *s, const struct packet *p, const struct cap_frame *f)
 {
 	uint32_t end = p->seq + p->len + (p->flags & PACKET_FIN ? 1 : 0);
 
@@ -177,6 +198,18 @@ static void connection_note_sent(struct stream *s, const struct packet *p)
 		return;
 	s->sent = end;
 	s->sent_known = true;
+	connection_settle_ahead(s, p, f);
+}
+
+static void connection_note_ahead(
+	struct stream *s, const struct packet *p, const struct cap_frame *f)
+{
+	uint32_t sent = s->sent_known ? s->sent : s->tcp.next;
+	int32_t n = (int32_t)(p->ack - sent);
+
+	if (!s->ahead.set && (s->sent_known || s->tcp.known) && n > 0 && n < REASSEMBLY_WINDOW_MAX)
+		s->ahead =
+			(struct stream_ahead){true, p->ack, f->file, f->unit, f->number, f->time};
 }
 
 /*
@@ -222,8 +255,9 @@ void connection_segment(
 		connection_tell_fin(s);
 		return;
 	}
-	connection_note_sent(s, p);
+	connection_note_sent(s, p, f);
 	if (p->flags & PACKET_ACK) {
+		connection_note_ahead(peer, p, f);
 		cap_reassembly_ack(&peer->tcp, p->ack);
 		connection_tell_fin(peer);
 	}

@@ -75,6 +75,13 @@ struct stream_fpdu {
 	struct ddp_segment segment;
 };
 
+/** An acknowledgement of text that was not captured yet. */
+struct stream_ahead {
+	bool set;
+	uint32_t ack, file, unit;
+	uint64_t frame, time;
+};
+
 /** One direction. */
 struct stream {
 	struct connection *c;
@@ -101,6 +108,7 @@ struct stream {
 	size_t off, total, need;
 	uint32_t sent;   /**< sequence number behind all that its end was seen to send */
 	bool sent_known; /**< sent is valid */
+	struct stream_ahead ahead;
 };
 
 enum connection_end {
@@ -160,6 +168,15 @@ struct connection_ops {
 		const struct cap_frame *f);
 };
 
+/**
+ * An answer that is before its question, by the times of two files (capture_set.h): of the file
+ * with the answer the clock is behind that of the other.
+ */
+struct connection_ahead {
+	uint64_t answer, question; /**< frames; 0: there is none */
+	uint64_t ns;               /**< between them; the most that was seen */
+};
+
 /** Shared by the connections of a capture. */
 struct connection_shared {
 	struct cap_reassembly_budget budget;
@@ -167,6 +184,7 @@ struct connection_shared {
 	uint64_t origin;             /**< time of the capture's first frame */
 	const struct keylog *keylog; /**< of connections inside of TLS; NULL: none */
 	uint64_t sealed;             /**< TLS connections whose secrets are not in it */
+	struct connection_ahead ahead;
 };
 
 /** A SYN within a connection, which may begin another, or be anybody's. */

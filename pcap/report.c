@@ -19,6 +19,32 @@ static void report_add_filter(struct line *l, const struct connection *c)
 	}
 }
 
+/** Octets of a path, of its end. */
+#define REPORT_PATH_MAX 48
+
+struct report_frame report_frame(const struct report *r, uint64_t frame)
+{
+	const char *path = NULL, *dots = "";
+	struct report_frame f;
+	uint64_t there;
+	size_t len;
+
+	if (r->files && r->files->num_files > 1)
+		path = cap_set_locate(r->files, frame, &there);
+	if (!path) {
+		snprintf(f.text, sizeof f.text, "%llu", (unsigned long long)frame);
+		return f;
+	}
+	len = strlen(path);
+	if (len > REPORT_PATH_MAX) {
+		path += len - REPORT_PATH_MAX;
+		dots = "...";
+	}
+	snprintf(f.text, sizeof f.text, "%llu (%s%s:%llu)", (unsigned long long)frame, dots, path,
+		(unsigned long long)there);
+	return f;
+}
+
 /** @return the file of the frame, its number there and what shows the connection; or NULL. */
 static const char *report_locate(
 	const struct report *r, const struct report_place *at, uint64_t *there, struct line *filter)
@@ -48,13 +74,14 @@ static void report_print_link(const struct report *r, const struct report_place 
 	fprintf(r->out, "' -g %llu -Y '%s'\n", (unsigned long long)there, filter.text);
 }
 
-static void report_print(FILE *out, const char *kind, const struct report_place *at,
+static void report_print(const struct report *r, const char *kind, const struct report_place *at,
 	const struct requirement *q, const char *text)
 {
 	const struct stream *s = at->s;
+	FILE *out = r->out;
 	struct line l = {0};
 
-	line_add(&l, "%s: frame %llu, ", kind, (unsigned long long)at->frame);
+	line_add(&l, "%s: frame %s, ", kind, report_frame(r, at->frame).text);
 	line_add_seconds(&l, stream_time(s, at->time));
 	line_add(&l, " s, #%llu %s ", (unsigned long long)s->c->id, stream_arrow(s));
 	line_add_endpoint(&l, stream_from(s));
@@ -124,7 +151,7 @@ static void report_tell(const struct report *r, enum severity severity,
 	if (r->json) {
 		report_print_json(r, severity_name(severity), at, q, text);
 	} else {
-		report_print(r->out, severity_name(severity), at, q, text);
+		report_print(r, severity_name(severity), at, q, text);
 		report_print_link(r, at);
 	}
 }

@@ -39,6 +39,14 @@ struct report {
 	uint64_t count[REQUIREMENTS];
 };
 
+/** A frame, as text of a finding. */
+struct report_frame {
+	char text[96];
+};
+
+/** Its number, and where one of several files has it, which, and its number there. */
+struct report_frame report_frame(const struct report *r, uint64_t frame);
+
 /** The place of a finding. */
 struct report_place {
 	struct stream *s;

@@ -106,6 +106,33 @@ static bool cmd_pcap_filter(struct pcap_options *o, struct cmd_pcap_input *in,
 	return r == FRAME_FILTER_TAKE;
 }
 
+/* By how much is not known, only that it is more: so no time is changed here. */
+static void cmd_pcap_warn_ahead(const struct cmd_pcap_input *in, const struct connection_ahead *a)
+{
+	uint64_t answer = 0, question = 0;
+	const char *early = cap_set_locate(&in->set, a->answer, &answer);
+	const char *late = cap_set_locate(&in->set, a->question, &question);
+
+	if (early && late)
+		fprintf(stderr,
+			"uiwarp pcap: frame %llu of %s answers frame %llu of %s, %llu.%06llu s "
+			"before "
+			"it: the clocks differ; add at least that to the times of %s (editcap "
+			"-t)\n",
+			(unsigned long long)answer, early, (unsigned long long)question, late,
+			(unsigned long long)(a->ns / 1000000000u),
+			(unsigned long long)(a->ns % 1000000000u / 1000u), early);
+}
+
+/* What has no times has no place among others. */
+static void cmd_pcap_warn_times(const struct cap_set *s)
+{
+	for (unsigned i = 0; i < s->num_files; i++)
+		if (s->files[i].follows && s->files[i].result == CAP_FRAME)
+			fprintf(stderr, "uiwarp pcap: %s: has no times, so it is read behind %s\n",
+				s->files[i].path, s->files[i - 1].path);
+}
+
 /** Nothing was looked at: that is no good news. */
 static void cmd_pcap_warn_nothing(const char *file, const struct follow_counters *n, bool selects)
 {
@@ -150,6 +177,7 @@ static void cmd_pcap_follow(struct pcap_options *o, struct cmd_pcap_input *in, s
 	follow_finish(w);
 	frame_filter_free(&o->filter);
 	cmd_pcap_warn(in->name, &w->counters);
+	cmd_pcap_warn_ahead(in, &w->shared.ahead);
 	if (w->shared.sealed != 0)
 		fprintf(stderr,
 			"uiwarp pcap: %s: %llu TLS connections whose secrets are not in the key "
@@ -320,6 +348,7 @@ static int cmd_pcap_run_input(
 		return cmd_pcap_complain(in.name, "out of memory");
 	if (in.set.num_files != n)
 		in.status = EXIT_UNREADABLE;
+	cmd_pcap_warn_times(&in.set);
 	status = s->run(o, &in);
 	cap_set_close(&in.set);
 	return status;

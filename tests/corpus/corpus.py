@@ -131,30 +131,6 @@ def selections(uiwarp):
     return bad
 
 
-def rotation(uiwarp):
-    """What is wrong when a capture is checked as the files of a rotation that it could have been."""
-    def lines(*files):
-        run = subprocess.run([uiwarp, "pcap", "check", "--json", *files], text=True, capture_output=True,
-                             check=False)
-        return run.returncode, [{k: v for k, v in json.loads(line).items() if k not in ("file", "file_frame")}
-                                for line in run.stdout.splitlines()]
-
-    name = CORPUS / "siw/foreign-errors.pcap"
-    with tempfile.TemporaryDirectory() as directory:
-        data, parts, at = name.read_bytes(), [], 24
-        while at < len(data):
-            begin = at
-            for _ in range(13):
-                at += 16 + struct.unpack_from("<I", data, at + 8)[0] if at < len(data) else 0
-            parts.append(pathlib.Path(directory, f"a{len(parts)}"))
-            parts[-1].write_bytes(data[:24] + data[begin:at])
-        if len(parts) < 3:
-            return [f"{name}: too short for a rotation"]
-        if lines(*sorted(parts, key=str, reverse=True)) != lines(name):
-            return [f"{name}: in {len(parts)} files it is not the same"]
-    return []
-
-
 def opens(uiwarp):
     """Whether it was built with OpenSSL."""
     run = subprocess.run([uiwarp, "pcap", "check", "--keylog", CORPUS / "tls/rping.keys", os.devnull], text=True,
@@ -164,7 +140,7 @@ def opens(uiwarp):
 
 def check(maker, uiwarp):
     files = index()
-    bad = compare(maker, files) + statuses(uiwarp) + rotation(uiwarp) + selections(uiwarp)
+    bad = compare(maker, files) + statuses(uiwarp) + selections(uiwarp)
     can_open = opens(uiwarp)
     bad += sealed(uiwarp) if can_open else []
     there = {str(p.relative_to(CORPUS)) for p in CORPUS.rglob("*.pcap*")}

@@ -53,11 +53,14 @@ static void test_text(void **state)
 /* Where there are files, each finding has a command that shows it. */
 static void test_link(void **state)
 {
-	static struct cap_set_file files[] = {{.path = "a"}, {.path = "it's", .begin = 10}};
-	const struct cap_set set = {.files = files, .num_files = 2, .at = 1, .number = 20};
+	static struct cap_set_file files[] = {{.path = "a"}, {.path = "it's"}};
+	struct cap_set set = {.files = files, .num_files = 2};
 	struct fixture x;
 	json_t *o;
 
+	assert_int_equal(cap_runs_init(&set.runs, 2), 0);
+	for (unsigned i = 0; i < 20; i++)
+		cap_runs_add(&set.runs, i >= 10);
 	init(&x, false, false);
 	x.r.files = &set;
 	report_note(&x.r, &x.at, "hm");
@@ -65,7 +68,7 @@ static void test_link(void **state)
 	report_note(&x.r, &x.at, "hm");
 	fclose(x.r.out);
 	assert_string_equal(x.text,
-		"note: frame 12, 0.500000 s, #3 < 10.0.0.1:1 > 10.0.0.2:2: hm\n"
+		"note: frame 12 (it's:2), 0.500000 s, #3 < 10.0.0.1:1 > 10.0.0.2:2: hm\n"
 		"    wireshark -r 'it'\\''s' -g 2 -Y 'ip.addr == 10.0.0.1 && tcp.port == 1 && "
 		"ip.addr == 10.0.0.2 && tcp.port == 2'\n"
 		"note: frame 21, 0.500000 s, #3 < 10.0.0.1:1 > 10.0.0.2:2: hm\n");
@@ -83,6 +86,27 @@ static void test_link(void **state)
 		"ip.addr == 10.0.0.1 && tcp.port == 1 && ip.addr == 10.0.0.2 && tcp.port == 2");
 	json_decref(o);
 	free(x.text);
+	cap_runs_free(&set.runs);
+}
+
+/* With one file its frames are what they are; of a long path the end is told. */
+static void test_frame(void **state)
+{
+	static struct cap_set_file files[] = {{.path = "a"},
+		{.path = "/0123456789/0123456789/0123456789/0123456789/0123456789/b"}};
+	struct cap_set set = {.files = files, .num_files = 2};
+	struct report r = {.files = &set};
+
+	assert_int_equal(cap_runs_init(&set.runs, 2), 0);
+	cap_runs_add(&set.runs, 0);
+	cap_runs_add(&set.runs, 1);
+	assert_string_equal(report_frame(&r, 1).text, "1 (a:1)");
+	assert_string_equal(report_frame(&r, 2).text,
+		"2 (...89/0123456789/0123456789/0123456789/0123456789/b:1)");
+	assert_string_equal(report_frame(&r, 3).text, "3");
+	set.num_files = 1;
+	assert_string_equal(report_frame(&r, 1).text, "1");
+	cap_runs_free(&set.runs);
 }
 
 /* A SHOULD is advice. */
@@ -242,6 +266,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_link),
+		cmocka_unit_test(test_frame),
 		cmocka_unit_test(test_advice),
 		cmocka_unit_test(test_severity),
 		cmocka_unit_test(test_level),
