@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -140,6 +142,51 @@ static void test_keeps_what_comes_while_it_is_read(void **state)
 	stack_log_close(&read_log);
 }
 
+static struct stack_log *torn_log;
+static uint8_t *torn_page;
+static size_t torn_size;
+
+/** The page that the reader has come to is there now; and what is on it has changed. */
+static void overwrite_all(int signo)
+{
+	if (mprotect(torn_page, torn_size, PROT_READ | PROT_WRITE))
+		_exit(99);
+	for (unsigned i = 0; i < STACK_LOG_KEPT; i++)
+		log_printf(&torn_log->sink, LOG_LEVEL_INFO, "%0200u", i);
+}
+
+/** A line is taken as a whole or not at all, also if another one takes its place while it is read.
+ */
+static void test_gives_no_line_that_changes_while_it_is_read(void **state)
+{
+	const struct sigaction catch = {.sa_handler = overwrite_all, .sa_flags = SA_NODEFER};
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	/* The second half of the first line's words begins the second page. */
+	const size_t before = offsetof(struct stack_log, kept[0].words[STACK_LOG_WORDS / 2]);
+	struct sigaction old;
+	struct stack_log_entry e;
+	uint8_t *map;
+
+	torn_size = (sizeof *torn_log + page - 1) / page * page;
+	map = mmap(
+		NULL, page + torn_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(map, MAP_FAILED);
+	assert_true(before < page);
+	torn_page = map + page;
+	torn_log = (struct stack_log *)(torn_page - before);
+	assert_int_equal(stack_log_open(torn_log, LOG_LEVEL_INFO, "/dev/null"), 0);
+	log_printf(&torn_log->sink, LOG_LEVEL_INFO, "first");
+	assert_true(stack_log_get(torn_log, 0, &e));
+	assert_int_equal(sigaction(SIGSEGV, &catch, &old), 0);
+	assert_int_equal(mprotect(torn_page, torn_size, PROT_NONE), 0);
+	assert_false(stack_log_get(torn_log, 0, &e));
+	assert_int_equal(sigaction(SIGSEGV, &old, NULL), 0);
+	assert_int_equal(stack_log_lines(torn_log), 1 + STACK_LOG_KEPT); /* it was interrupted */
+	assert_true(stack_log_get(torn_log, STACK_LOG_KEPT, &e));
+	stack_log_close(torn_log);
+	munmap(map, page + torn_size);
+}
+
 /** A handler's line comes in the midst of another of its thread: neither waits for the other. */
 static void test_keeps_none_in_place_of_one_that_is_written(void **state)
 {
@@ -238,6 +285,7 @@ int main(void)
 		FILED(test_levels),
 		FILED(test_keeps_the_last),
 		FILED(test_keeps_what_comes_while_it_is_read),
+		FILED(test_gives_no_line_that_changes_while_it_is_read),
 		FILED(test_keeps_none_in_place_of_one_that_is_written),
 		FILED(test_appends),
 		FILED(test_long_line),
