@@ -19,17 +19,24 @@
 
 static bool net_ud_is_own(const struct net *n, const struct ip_addr *a)
 {
+	if (n->ip) /* it has a link-local one that the configuration does not name */
+		return ip_addr_is_local(n->ip, a);
 	for (unsigned i = 0; i < n->config.num_addresses; i++)
 		if (ip_addr_equal(&n->config.address[i].addr, a))
 			return true;
 	return false;
 }
 
-/** A group has no subnet of its own: that of any of our addresses will do. */
+/**
+ * A group has no subnet of its own: that of any of our addresses will do. What is link-local at
+ * either end was forwarded by no router (RFC 4291 section 2.5.6); a port of our own has one link.
+ */
 static bool net_ud_is_near(const struct net *n, const struct ud_path *path)
 {
 	bool group = ip_addr_is_multicast(&path->local);
 
+	if (n->ip && (ip_addr_is_link_local(&path->local) || ip_addr_is_link_local(&path->remote)))
+		return true;
 	for (unsigned i = 0; i < n->config.num_addresses; i++) {
 		const struct config_address *a = &n->config.address[i];
 

@@ -8,6 +8,7 @@
 /* After the four that it needs. */
 #include <cmocka.h>
 
+#include "host/net_ud_port.h"
 #include "net_ud_fixture.h"
 
 /* A port of our own, to itself; both families. */
@@ -29,6 +30,35 @@ static void test_port(void **state)
 	assert_int_equal(say(n, "10.0.0.9", "10.0.0.2", 61525, "x", 1), -EADDRNOTAVAIL);
 	assert_int_equal(say(n, "10.0.0.1", "10.0.0.1", 61525, text, sizeof text), -EMSGSIZE);
 	net_ud(n)->prepare(net_ud(n)->ctx, &(struct ip_addr){.b = {0xfd, [15] = 9}});
+	finish(n);
+}
+
+static bool lets_in(struct net *n, const char *local, const char *remote)
+{
+	const struct ud_path path = {.local = addr(local), .remote = addr(remote)};
+
+	return net_ud_lets_in(n, &path);
+}
+
+/* No router passes on what is link-local: it is of the subnet, whatever prefixes that has. */
+static void test_link_local(void **state)
+{
+	static const char *const set[] = {"port=net_null0,no-rx=1", "address=fd00::1/64",
+		"mac=02:00:00:00:00:01", "memory=16", "log=error"};
+	struct net *n = start(set, 5);
+
+	open_at(n, 61525);
+	assert_true(lets_in(n, "fe80::ff:fe00:1", "fe80::2"));
+	assert_true(lets_in(n, "fd00::1", "fe80::2"));
+	assert_true(lets_in(n, "ff02::99", "fe80::2"));
+	assert_true(lets_in(n, "fe80::ff:fe00:1", "fd00::2"));
+	assert_true(lets_in(n, "fd00::1", "fd00::2"));
+	assert_int_equal(net_ud(n)->refused, 0);
+	assert_false(lets_in(n, "fd00::1", "fd00:0:0:1::2"));
+	assert_false(lets_in(n, "ff02::99", "fd00:0:0:1::2"));
+	assert_int_equal(say(n, "fe80::ff:fe00:1", "fe80::ff:fe00:1", 61525, "near", 4), 0);
+	expect(n, "fe80::ff:fe00:1", "fe80::ff:fe00:1", "near");
+	assert_true(got.path.own);
 	finish(n);
 }
 
@@ -94,6 +124,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_subnet),
+		cmocka_unit_test(test_link_local),
 		cmocka_unit_test(test_on),
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_port),
