@@ -121,7 +121,6 @@ static bool shim_open_cm(const char *path, int flags, int *fd)
 	if (!p)
 		return shim_refuse_orphan(fd);
 	hold = cancel_hold();
-	shim_enter();
 	*fd = p->cm_open(flags);
 	if (*fd >= MAX_FD) {
 		p->cm_close(*fd);
@@ -130,7 +129,6 @@ static bool shim_open_cm(const char *path, int flags, int *fd)
 		errno = EMFILE;
 	}
 	theirs = shim_is_without_stack(*fd);
-	shim_leave();
 	if (*fd >= 0)
 		shim_begin_cm(*fd);
 	cancel_release(hold);
@@ -311,9 +309,8 @@ SHIM_EXPORT ssize_t write(int fd, const void *buf, size_t n)
 		errno = ENODEV;
 		return -1;
 	}
-	shim_enter();
+	/* It may wait for an event; meanwhile the thread's handlers may use rdma_cm like others. */
 	rc = p->cm_write(fd, buf, n);
-	shim_leave();
 	if (rc < 0)
 		shim_wait_if_late(buf, n);
 	return rc;
@@ -332,11 +329,8 @@ static void shim_end_cm(int fd)
 		atomic_store_explicit(&shim_cm_was_closed, true, memory_order_relaxed);
 	/* The mark goes before the descriptor: the number may be in use again at once. */
 	atomic_store_explicit(&shim_cm_fd[fd], false, memory_order_relaxed);
-	if (p && !shim_is_orphan()) {
-		shim_enter();
+	if (p && !shim_is_orphan())
 		p->cm_close(fd);
-		shim_leave();
-	}
 	cancel_release(hold);
 }
 

@@ -21,8 +21,8 @@ bool shim_configured(void);
 
 /**
  * The provider. It is loaded and configured by the first call.
- * @return NULL: there is no configuration, it failed (reported once on stderr), or the caller is
- *         inside the provider.
+ * @return NULL: there is no configuration, it failed (reported once on stderr), or this thread is
+ *         starting it.
  */
 const struct provider *shim_provider(void);
 
@@ -47,7 +47,10 @@ bool shim_is_leaving(void);
 /** The process is about to end without exit(): let sent data reach the peers first. */
 void shim_before_end(void);
 
-/** True while this thread is inside the provider. Then hooks call the real functions. */
+/**
+ * True while this thread starts the provider or its stack. Then hooks call the real functions. Not
+ * in calls of the program's, which may wait in them: its handlers run there.
+ */
 bool shim_inside(void);
 void shim_enter(void);
 void shim_leave(void);

@@ -5,8 +5,10 @@
  */
 #include "fixture.h"
 #include "must.h"
+#include "support/in_syscall.h"
 #include "support/limit.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -231,6 +233,51 @@ static void test_waits_can_be_cancelled(void **state)
 	}
 }
 
+static struct rdma_event_channel *channel;
+static _Atomic pid_t waiter;
+
+static void close_channel(void *arg)
+{
+	rdma_destroy_event_channel(channel);
+}
+
+static void *wait_for_cm(void *arg)
+{
+	struct rdma_cm_event *ev;
+
+	pthread_cleanup_push(close_channel, NULL);
+	waiter = gettid();
+	rdma_get_cm_event(channel, &ev);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+/* The number of a channel that a cleanup handler closes is free for any file. */
+static void test_a_cleanup_handler_closes_its_channel(void **state)
+{
+	int number, end[2];
+	pthread_t thread;
+	char text[32];
+
+	channel = rdma_create_event_channel();
+	assert_non_null(channel);
+	number = channel->fd;
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_cm, NULL), 0);
+	wait_until_in_syscall(&waiter, SYS_read);
+	assert_int_equal(pthread_cancel(thread), 0);
+	is_cancelled(thread);
+	assert_int_equal(fcntl(number, F_GETFD), -1);
+	assert_int_equal(pipe(end), 0);
+	if (end[1] != number) {
+		assert_int_equal(fcntl(end[1], F_DUPFD, number), number);
+		close(end[1]);
+	}
+	assert_int_equal(write(number, "as long as a command ...", 24), 24);
+	assert_int_equal(read(end[0], text, sizeof text), 24);
+	close(number);
+	close(end[0]);
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -239,6 +286,7 @@ int main(void)
 		CASE(test_loops),
 		CASE(test_asynchronously),
 		CASE(test_waits_can_be_cancelled),
+		CASE(test_a_cleanup_handler_closes_its_channel),
 	};
 
 	alarm(LIMIT_S);

@@ -2,9 +2,11 @@
 /* rdma_cm from many threads: channels that several read, ids that change channels and threads. */
 #include "cm_server.h"
 #include "must.h"
+#include "support/in_syscall.h"
 #include "support/limit.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
 #define VISITORS 4
@@ -159,6 +161,59 @@ static void test_destroy_under_a_waiting_thread(void **state)
 	rdma_destroy_event_channel(channel);
 }
 
+/* ---- signals that come while a thread waits ---------------------------------------------------
+ */
+
+static struct rdma_cm_id *interrupting;
+static sem_t handled;
+
+static void destroy_in_handler(int sig)
+{
+	MUST(rdma_destroy_id(interrupting) == 0);
+	MUST(sem_post(&handled) == 0);
+}
+
+static _Atomic pid_t waiter;
+
+static void *wait_for_one_and_say_so(void *channel)
+{
+	waiter = gettid();
+	return wait_for_one(channel);
+}
+
+/* A wait is no call that a handler would have to keep out of. */
+static void test_a_handler_uses_the_channel_of_a_wait(void **state)
+{
+	struct sigaction a = {.sa_handler = destroy_in_handler, .sa_flags = SA_RESTART};
+	struct cm_address to = cm_address(CM_V4, 4000);
+	struct rdma_cm_id *id = cm_id();
+	struct rdma_cm_event *ev;
+	pthread_t thread;
+	uint16_t port;
+	void *got;
+
+	interrupting = cm_listener(1);
+	port = cm_port(interrupting);
+	assert_int_equal(sem_init(&handled, 0, 0), 0);
+	assert_int_equal(sigaction(SIGUSR1, &a, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_one_and_say_so, cm_channel), 0);
+	wait_until_in_syscall(&waiter, SYS_read);
+	assert_int_equal(pthread_kill(thread, SIGUSR1), 0);
+	must_wait(&handled);
+	/* Its port is free. */
+	interrupting = cm_id();
+	assert_int_equal(cm_bind(interrupting, CM_V4, port), 0);
+	cm_destroy(interrupting);
+	/* And the wait went on. */
+	assert_int_equal(rdma_resolve_addr(id, NULL, cm_sockaddr(&to), 2000), 0);
+	pthread_join(thread, &got);
+	ev = got;
+	assert_ptr_equal(ev->id, id);
+	assert_int_equal(rdma_ack_cm_event(ev), 0);
+	cm_destroy(id);
+	sem_destroy(&handled);
+}
+
 /* rdma_destroy_id() waits for threads that have yet to acknowledge. */
 static void *destroy(void *id)
 {
@@ -192,6 +247,7 @@ int main(void)
 		CM(test_threads_connect_at_once),
 		CM(test_ids_change_channels),
 		CM(test_destroy_under_a_waiting_thread),
+		CM(test_a_handler_uses_the_channel_of_a_wait),
 		CM(test_destroy_waits_for_acknowledgement),
 	};
 

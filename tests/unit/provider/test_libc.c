@@ -3,6 +3,7 @@
  * The hooked functions of libc: without a configuration (argument "inert") they must be those of
  * libc; with one ("active") the rdma_cm device is there, and everything else as before.
  */
+#include "support/in_syscall.h"
 #include "unit/provider/stub/reach.h"
 
 #include <errno.h>
@@ -510,27 +511,6 @@ static void start_reader(struct reader *r, int fd, uint32_t cmd)
 	assert_int_equal(pthread_create(&r->thread, NULL, read_event, r), 0);
 }
 
-/** Until the kernel says that the thread is in pause(). */
-static void wait_until_it_pauses(const struct reader *r)
-{
-	char path[64], text[16], expected[16];
-	ssize_t n;
-	int fd;
-
-	while (r->tid == 0)
-		sched_yield();
-	snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)r->tid);
-	snprintf(expected, sizeof expected, "%d ", SYS_pause);
-	do {
-		sched_yield();
-		fd = open(path, O_RDONLY);
-		assert_true(fd >= 0);
-		n = read(fd, text, sizeof text - 1);
-		close(fd);
-		text[n < 0 ? 0 : n] = '\0';
-	} while (strncmp(text, expected, strlen(expected)) != 0);
-}
-
 static void cancel(const struct reader *r)
 {
 	void *result;
@@ -551,7 +531,7 @@ __attribute__((unused)) static void a_reader_in_a_closed_channel_stays_there(voi
 	sem_wait(&provider->in_write);
 	close(fd);
 	sem_post(&provider->go);
-	wait_until_it_pauses(&r);
+	wait_until_in_syscall(&r.tid, SYS_pause);
 	cancel(&r);
 	provider->write_waits = 0;
 	provider->write_error = 0;
@@ -564,11 +544,11 @@ __attribute__((unused)) static void a_reader_who_comes_late_waits_as_well(void *
 
 	close(fd);
 	start_reader(&r, fd, RDMA_USER_CM_CMD_GET_EVENT);
-	wait_until_it_pauses(&r);
+	wait_until_in_syscall(&r.tid, SYS_pause);
 	cancel(&r);
 	/* With whatever number librdmacm finds in the channel that it has freed. */
 	start_reader(&r, -1, RDMA_USER_CM_CMD_GET_EVENT);
-	wait_until_it_pauses(&r);
+	wait_until_in_syscall(&r.tid, SYS_pause);
 	cancel(&r);
 }
 
