@@ -4,12 +4,12 @@
 #include "mpa/placement.h"
 
 /* The first good FPDU opens a responder's sending direction (RFC 5044 section 7.1.2 rule 4). */
-static void mpa_fpdu_open_sending(struct mpa *m)
+static void mpa_fpdu_open_sending(struct mpa *m, const struct mpa_ulpdu *first)
 {
 	m->state = MPA_OPERATIONAL;
 	m->told_operational = true;
 	if (m->ops->operational)
-		m->ops->operational(m->user);
+		m->ops->operational(m->user, first);
 }
 
 /*
@@ -56,7 +56,7 @@ size_t mpa_fpdu_input(
 			return total;
 		}
 		if (!m->told_operational) {
-			mpa_fpdu_open_sending(m);
+			mpa_fpdu_open_sending(m, &f.ulpdu);
 			if (*gone || m->rx_off)
 				return total;
 		}

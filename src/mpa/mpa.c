@@ -126,7 +126,7 @@ static void mpa_take_reply(struct mpa *m, const struct mpa_start *st)
 	if (*gone || m->rx_off || m->told_operational || !m->ops->operational)
 		return;
 	m->told_operational = true;
-	m->ops->operational(m->user);
+	m->ops->operational(m->user, NULL);
 }
 
 /**

@@ -107,10 +107,11 @@ struct mpa_user_ops {
 	/** Initiator: the reply came. Unless st->reject is set the connection is operational. */
 	void (*reply)(void *user, const struct mpa_start *st);
 	/**
-	 * Sending is allowed from now on. Responder: the first FPDU is about to be handed up.
-	 * Called once, before any ulpdu().
+	 * Sending is allowed from now on. Called once, before any ulpdu().
+	 * @param first of a responder: the ULPDU of the first FPDU, which ulpdu() is about to get;
+	 *        else NULL
 	 */
-	void (*operational)(void *user);
+	void (*operational)(void *user, const struct mpa_ulpdu *first);
 	/**
 	 * One ULPDU. The user may end the connection in here. NULL: this user takes none. They wait
 	 * in the LLP until the next user calls mpa_rx_resume().

@@ -18,10 +18,13 @@ void rdmap_end(struct rdmap *r, const struct rdmap_end *e)
 
 /* ---- upcalls of MPA ---------------------------------------------------------------------- */
 
-static void rdmap_on_operational(void *user)
+static void rdmap_on_operational(void *user, const struct mpa_ulpdu *first)
 {
 	struct rdmap *r = user;
 
+	/* RFC 6581 section 9: an initiator that cannot go on with our reply says so in this way. */
+	if (first && rdmap_rx_is_terminate(first))
+		return;
 	r->operational = true;
 	r->ops->operational(r->user);
 	rdmap_run(r);
@@ -146,7 +149,7 @@ void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 		r->rtr_expect = rtr;
 	if (m->state == MPA_OPERATIONAL) {
 		m->told_operational = true;
-		rdmap_on_operational(r);
+		rdmap_on_operational(r, NULL);
 	}
 	if (rdmap_alive(r))
 		mpa_rx_resume(m);

@@ -258,7 +258,8 @@ struct rdmap_ops {
 	void (*complete)(void *user, const struct rdmap_wc *wc);
 	/**
 	 * The stream is open for sending (initiator: at rdmap_attach(); responder: at the first
-	 * FPDU). Work requests that were posted before go out after this returns.
+	 * FPDU, unless that is a Terminate). Work requests that were posted before go out after
+	 * this returns.
 	 */
 	void (*operational)(void *user);
 	/** The peer closed its direction; ours is still open. */

@@ -142,6 +142,14 @@ bool rdmap_opcode_fits(const struct ddp_segment *s)
 	       (s->tagged || info->qn == s->qn);
 }
 
+bool rdmap_rx_is_terminate(const struct mpa_ulpdu *u)
+{
+	struct ddp_segment s;
+
+	return ddp_parse(&s, u) == DDP_OK && !s.tagged &&
+	       (s.ulp & RDMAP_CONTROL_OPCODE) == RDMAP_OP_TERMINATE;
+}
+
 static bool rdmap_rx_is_answer(uint8_t opcode)
 {
 	return opcode == RDMAP_OP_READ_RESPONSE || opcode == RDMAP_OP_ATOMIC_RESPONSE ||

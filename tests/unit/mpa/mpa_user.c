@@ -35,10 +35,11 @@ static void on_reply(void *user, const struct mpa_start *st)
 		u->on_reply(u);
 }
 
-static void on_operational(void *user)
+static void on_operational(void *user, const struct mpa_ulpdu *first)
 {
 	struct mpa_user *u = user;
 
+	u->first_len = first ? (int)first->len : -1;
 	assert_int_equal(u->ulpdus, 0);
 	u->operational++;
 	if (u->on_open != NULL)

@@ -31,6 +31,7 @@ struct mpa_user {
 	int closed_error;
 	void (*on_request)(struct mpa_user *u);
 	void (*on_reply)(struct mpa_user *u);
+	int first_len; /* of the ULPDU that has made it operational; -1: the reply has */
 	void (*on_open)(struct mpa_user *u); /* when it is operational */
 	void (*on_ulpdu)(struct mpa_user *u);
 	void (*on_error)(struct mpa_user *u);

@@ -297,6 +297,7 @@ static void test_responder_waits_for_first_fpdu(void **state)
 	assert_null(mpa_reserve(u->m, 4, false));
 	FEED(u, "\x00\x02hi\x00\x00\x00\x00");
 	assert_int_equal(u->operational, 1);
+	assert_int_equal(u->first_len, 2);
 	assert_int_equal(u->ulpdus, 1);
 	assert_non_null(mpa_reserve(u->m, 4, false));
 	mpa_cancel(u->m);

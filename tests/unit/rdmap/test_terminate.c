@@ -524,12 +524,22 @@ static void test_receive_startup(void **state)
 	FEED(&n, TERMINATE "\x20\x06\x00\x00");
 	qp_expect_end(n.b, RDMAP_END_TERMINATE_RX, 0, 2, 0, 6);
 	assert_false(n.b->end.swapped);
+	assert_int_equal(n.b->operationals, 0);
+	qp_net_done(&n);
+
+	/* A bad one is answered, but opens nothing either. */
+	qp_net_init(&n);
+	qp_net_raw_responder(&n);
+	FEED(&n, "\x41\x47" ZERO4 "\x00\x00\x00\x02\x00\x00\x00\x02" ZERO4 "\x20\x06\x00\x00");
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, 1, 2, 3);
+	assert_int_equal(n.b->operationals, 0);
 	qp_net_done(&n);
 
 	/* Later it is siw's way to say "unexpected opcode". */
 	qp_net_init(&n);
 	qp_net_raw_responder(&n);
 	FEED(&n, "\xc1\x40" ZERO4 ZERO4 ZERO4);
+	assert_int_equal(n.b->operationals, 1);
 	FEED(&n, TERMINATE "\x20\x06\x00\x00");
 	qp_expect_end(n.b, RDMAP_END_TERMINATE_RX, 0, 0, 2, 6);
 	assert_true(n.b->end.swapped);

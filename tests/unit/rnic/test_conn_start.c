@@ -256,6 +256,39 @@ static void the_reply_names_what_we_take(void **state)
 	}
 }
 
+/** RFC 6581 section 9: the initiator cannot go on with our reply. It was never connected. */
+static void a_terminate_for_an_rtr(void **state)
+{
+	for (uint8_t code = MPA_ERROR_CATASTROPHIC; code <= MPA_ERROR_NO_RTR; code++) {
+		static const uint8_t request[24] = REQ_KEY "\x10\x02\x00\x04\x80\x04\x80\x04";
+		uint8_t terminate[2 + 18 + 4 + 4] = "\x00\x16\x41\x47\0\0\0\0\0\0\0\x02\0\0\0\x01";
+		const struct rnic_config cfg = {.mpa = {.revision = 2, .rtr = 7}};
+		struct rnic_conn_param cp = {.ird = 4, .ord = 4};
+		struct llp_mem_peer peer;
+		struct pair p;
+
+		terminate[20] = 0x20;
+		terminate[21] = code;
+		pair_init(&p, &cfg);
+		pair_listen(&p, 4);
+		raw_ask(&p, &peer, request, 24);
+		cp.qp = p.b.qp;
+		assert_int_equal(rnic_ep_accept(p.b.request, &cp), 0);
+		pair_post(&p.b, p.b.qp, 1, RDMAP_WR_SEND, 0, 16, 0, 0);
+		pair_run(&p);
+		assert_int_equal(peer.rx_len, 24);
+		llp_mem_send_raw(peer.llp, terminate, sizeof terminate);
+		pair_run(&p);
+		assert_int_equal(pair_count(&p.b, RNIC_EP_ESTABLISHED), 0);
+		assert_int_equal(pair_count(&p.b, RNIC_EP_DISCONNECTED), 0);
+		assert_int_equal(pair_last(&p.b)->type, RNIC_EP_CONNECT_ERROR);
+		pair_expect(&p, &p.b, 1, RDMAP_WC_WR_FLUSH_ERR);
+		assert_int_equal(peer.rx_len, 24); /* nothing was sent */
+		assert_true(peer.eof);
+		finish(&p, &peer);
+	}
+}
+
 /** The answer to a Read that is an RTR is a message, and cuts none of ours (RFC 5041 section 5.3).
  */
 static void an_rtr_read_is_answered_between_messages(void **state)
@@ -401,6 +434,7 @@ int main(void)
 		cmocka_unit_test(a_peer_without_crcs_that_are_required),
 		cmocka_unit_test(the_best_rtr_first),
 		cmocka_unit_test(the_reply_names_what_we_take),
+		cmocka_unit_test(a_terminate_for_an_rtr),
 		cmocka_unit_test(an_rtr_read_is_answered_between_messages),
 		cmocka_unit_test(depths_before_rfc_6581),
 		cmocka_unit_test(eight_bytes_of_somebody_else),
