@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "follow_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void test_fin_in_fpdu(void **state)
+{
+	struct cap_maker m;
+
+	cap_maker_init(&m);
+	cap_maker_start(&m);
+	cap_maker_text(&m, 0, "\0\x20", 2);
+	cap_maker_fin(&m, 0);
+	expect(&m, "ORP!C");
+}
+
+static void test_reset(void **state)
+{
+	static const struct follow_config config;
+	struct cap_maker m;
+	struct heard h;
+
+	cap_maker_init(&m);
+	cap_maker_start(&m);
+	cap_maker_packet(&m, 1, m.seq[1], m.seq[0], PACKET_RST, NULL, 0);
+	cap_maker_send(&m, 0, 1, 10);
+	follow(&m, &config, &h);
+	assert_string_equal(h.text, "ORPC");
+	assert_int_equal(h.how, CONNECTION_RESET);
+}
+
+/* A RST counts where its receiver takes it (RFC 5961 section 3.2), or else nobody would need to own
+ * it. */
+static void test_foreign_reset(void **state)
+{
+	static const struct follow_config config;
+	static const struct {
+		uint32_t off;
+		bool fin, counts;
+	} resets[] = {{0, false, true}, {1, false, false}, {(uint32_t)-1, false, false},
+		{0x70000000, false, false}, {1, true, true}, {2, true, false}};
+
+	for (unsigned i = 0; i < sizeof resets / sizeof *resets; i++) {
+		struct cap_maker m;
+		struct heard h;
+		uint32_t next;
+
+		cap_maker_init(&m);
+		cap_maker_start(&m);
+		next = m.seq[1];
+		if (resets[i].fin)
+			cap_maker_packet(&m, 1, next, m.seq[0], PACKET_FIN | PACKET_ACK, NULL, 0);
+		cap_maker_packet(&m, 1, next + resets[i].off, 0, PACKET_RST, NULL, 0);
+		cap_maker_send(&m, 0, 1, 10);
+		follow(&m, &config, &h);
+		assert_int_equal(h.good, !resets[i].counts);
+		assert_int_equal(h.how == CONNECTION_RESET, resets[i].counts);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fin_in_fpdu),
+		cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_foreign_reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
