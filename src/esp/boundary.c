@@ -360,13 +360,21 @@ static uint16_t esp_boundary_room(void *ctx, const struct ip_addr *src, const st
 	return (uint16_t)esp_database_room(&b->db, src, dst, mtu, to);
 }
 
-static bool esp_boundary_sent(void *ctx, const struct ip_addr *dst, const uint8_t esp[8])
+/** The packets of an SA leave in one way: as ESP, or in UDP with its ports. */
+static bool esp_boundary_leaves_so(const struct esp_sa_config *c, const struct ip_flow *f)
+{
+	return c->udp == (f->proto == UDP_PROTO) &&
+	       (!c->udp || (c->udp_src == f->src_port && c->udp_dst == f->dst_port));
+}
+
+static bool esp_boundary_sent(void *ctx, const struct ip_flow *f, const uint8_t esp[8])
 {
 	struct esp_boundary *b = ctx;
-	const struct esp_sa *sa = esp_database_find_outbound(&b->db, dst, load_be32(esp + ESP_SPI));
+	const struct esp_sa *sa =
+		esp_database_find_outbound(&b->db, &f->dst, load_be32(esp + ESP_SPI));
 	uint32_t ago = sa ? (uint32_t)sa->sequence - load_be32(esp + ESP_SEQUENCE) : 0;
 
-	return sa && ago < sa->packets;
+	return sa && esp_boundary_leaves_so(&sa->config, f) && ago < sa->packets;
 }
 
 /* ---- the file ------------------------------------------------------------------------------ */

@@ -57,8 +57,11 @@ struct ip_ipsec {
 	 */
 	uint16_t (*room)(void *ctx, const struct ip_addr *src, const struct ip_addr *dst,
 		uint16_t mtu, struct ip_addr *to);
-	/** May we have sent the ESP packet to @p dst that begins with the octets of @p esp? */
-	bool (*sent)(void *ctx, const struct ip_addr *dst, const uint8_t esp[8]);
+	/**
+	 * May we have sent the ESP packet that begins with the octets of @p esp? Anybody can ask.
+	 * @param f as it leaves: its protocol is ESP's, or UDP's with the ports (RFC 3948).
+	 */
+	bool (*sent)(void *ctx, const struct ip_flow *f, const uint8_t esp[8]);
 };
 
 #endif

@@ -8,6 +8,7 @@
 #include "ip/udp_wire.h"
 
 #define ESP_PROTO_NUMBER 50
+#define ESP_QUOTED_LEN   8 /* SPI and sequence number */
 #define PORTS_LEN        4
 
 /* ---- path MTU ------------------------------------------------------------------------------ */
@@ -38,20 +39,41 @@ void ip_secure_path(struct ip_stack *s, struct ip_path *p)
 }
 
 /** RFC 4301 section 8.2.1. It is not authentic: it must quote what we can have sent. */
-static void ip_secure_error(void *ctx, const struct ip_error *e, uint64_t now)
+static void ip_secure_too_big(struct ip_stack *s, const struct ip_error *e, const struct ip_flow *f,
+	const uint8_t *esp, uint64_t now)
 {
-	struct ip_stack *s = ctx;
 	const struct ip_ipsec *x = s->cfg.ipsec;
 
-	if (e->kind == IP_ERROR_MTU && x->sent(x->ctx, &e->dst, e->l4))
+	if (x->sent(x->ctx, f, esp))
 		(void)pmtu_lower(s, &e->dst, e->mtu, now);
+}
+
+static void ip_secure_error(void *ctx, const struct ip_error *e, uint64_t now)
+{
+	const struct ip_flow f = {.src = e->src, .dst = e->dst, .proto = ESP_PROTO_NUMBER};
+
+	if (e->kind == IP_ERROR_MTU)
+		ip_secure_too_big(ctx, e, &f, e->l4, now);
+}
+
+void ip_secure_udp_error(struct ip_stack *s, const struct ip_error *e, uint64_t now)
+{
+	const struct ip_flow f = {.src = e->src,
+		.dst = e->dst,
+		.src_port = load_be16(e->l4 + UDP_SRC_PORT),
+		.dst_port = load_be16(e->l4 + UDP_DST_PORT),
+		.proto = UDP_PROTO};
+
+	/* Routers may quote eight octets of IPv4's payload only: nothing of ESP is there. */
+	if (s->cfg.ipsec && e->kind == IP_ERROR_MTU && e->l4_len >= UDP_LEN + ESP_QUOTED_LEN)
+		ip_secure_too_big(s, e, &f, e->l4 + UDP_LEN, now);
 }
 
 void ip_secure_init(struct ip_stack *s)
 {
 	if (s->cfg.ipsec)
-		s->transport[ESP_PROTO_NUMBER] =
-			(struct ip_transport){.error = ip_secure_error, .ctx = s, .min_len = 8};
+		s->transport[ESP_PROTO_NUMBER] = (struct ip_transport){
+			.error = ip_secure_error, .ctx = s, .min_len = ESP_QUOTED_LEN};
 }
 
 void ip_ipsec_changed(struct ip_stack *s)

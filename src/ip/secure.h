@@ -8,6 +8,9 @@
 /** Hear of ICMP errors about ESP packets of ours, if there is IPsec. */
 void ip_secure_init(struct ip_stack *s);
 
+/** An error about a datagram of ours has come: it may be ESP in UDP, if there is IPsec. */
+void ip_secure_udp_error(struct ip_stack *s, const struct ip_error *e, uint64_t now);
+
 /** What the path's MTU is as it leaves, of packets of @p mtu octets before: not of a tunnel's. */
 uint16_t ip_secure_whole(struct ip_stack *s, const struct ip_path *p, uint16_t mtu);
 

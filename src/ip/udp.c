@@ -3,6 +3,7 @@
 
 #include "ip/cksum.h"
 #include "ip/packet.h"
+#include "ip/secure.h"
 #include "ip/stack.h"
 #include "ip/udp_wire.h"
 
@@ -206,6 +207,7 @@ static void udp_error(void *ctx, const struct ip_error *e, uint64_t now)
 	struct udp_port *p = udp_find(s, load_be16(e->l4 + UDP_SRC_PORT));
 	struct ip_endpoint to = {.addr = e->dst, .port = load_be16(e->l4 + UDP_DST_PORT)};
 
+	ip_secure_udp_error(s, e, now);
 	if (p && p->user.error)
 		p->user.error(p->user.ctx, &to, e, now);
 }

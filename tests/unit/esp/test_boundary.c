@@ -274,13 +274,15 @@ static struct ip_path path_of(struct end *e)
 	return p;
 }
 
-/** "Fragmentation needed" for the ESP packet @p m of A's, by a router. */
-static void too_big(const struct rte_mbuf *m, uint16_t mtu, int32_t sequence_off)
+/** "Fragmentation needed" for the packet @p m of A's, which has ESP's header at @p esp, by a router
+ * that quotes up to there. */
+static void too_big_at(const struct rte_mbuf *m, unsigned esp, uint16_t mtu, int32_t sequence_off)
 {
-	uint8_t h[V4 + 8 + V4 + 8] = {0};
+	uint8_t h[V4 + 8 + V4 + 8 + 8] = {0};
+	uint16_t len = (uint16_t)(V4 + 8 + esp + 8);
 
 	h[0] = 0x45;
-	store_be16(h + 2, V4 + 8 + V4 + 8);
+	store_be16(h + 2, len);
 	h[8] = 64;
 	h[9] = 1;
 	memcpy(h + 12, (uint8_t[]){10, 0, 0, 9, 10, 0, 0, 1}, 8);
@@ -288,10 +290,15 @@ static void too_big(const struct rte_mbuf *m, uint16_t mtu, int32_t sequence_off
 	h[V4] = 3;
 	h[V4 + 1] = 4;
 	store_be16(h + V4 + 6, mtu);
-	memcpy(h + V4 + 8, rte_pktmbuf_mtod(m, const void *), V4 + 8);
-	store_be32(h + V4 + 8 + V4 + 4, load_be32(h + V4 + 8 + V4 + 4) + (uint32_t)sequence_off);
-	store_be16(h + V4 + 2, (uint16_t)~plain_sum(h + V4, 8 + V4 + 8, 0));
-	end_give(&ends.a, test_packet(ends.pool, h, sizeof h));
+	memcpy(h + V4 + 8, rte_pktmbuf_mtod(m, const void *), esp + 8);
+	store_be32(h + V4 + 8 + esp + 4, load_be32(h + V4 + 8 + esp + 4) + (uint32_t)sequence_off);
+	store_be16(h + V4 + 2, (uint16_t)~plain_sum(h + V4, len - V4, 0));
+	end_give(&ends.a, test_packet(ends.pool, h, len));
+}
+
+static void too_big(const struct rte_mbuf *m, uint16_t mtu, int32_t sequence_off)
+{
+	too_big_at(m, V4, mtu, sequence_off);
 }
 
 static void the_path_mtu_knows_what_esp_takes(void **state)
@@ -322,6 +329,43 @@ static void the_path_mtu_knows_what_esp_takes(void **state)
 	assert_in_range(p.mtu, 1297, 1300);
 	p = path_of(&ends.a);
 	assert_in_range(p.mtu, 1297, 1300);
+	rte_pktmbuf_free(m);
+	ends_end();
+}
+
+/** RFC 3948; the SA's packets leave so, and in no other way. */
+static void so_it_does_of_esp_in_udp(void **state)
+{
+	char *text =
+		ends_both_ways("ip xfrm policy add src 0.0.0.0/0 dst 10.0.0.1 proto icmp dir in\n",
+			"encap espinudp 4500 4500 0.0.0.0");
+	struct rte_mbuf *m, *forged;
+	uint16_t mtu;
+	uint8_t *h;
+
+	ends_begin(text, text);
+	mtu = path_of(&ends.a).mtu;
+	assert_in_range(mtu, 1450, 1466 - 8);
+	assert_int_equal(end_send_one(&ends.a, mtu - V4), 0);
+	m = end_take(&ends.a);
+	too_big_at(m, V4 + 8, 1400, 5);
+	too_big_at(m, V4 + 8, 1400, -1);
+	/* Of other ports, and without UDP. */
+	forged = end_again(m);
+	h = end_octets(forged);
+	h[V4 + 3]++;
+	too_big_at(forged, V4 + 8, 1400, 0);
+	h[V4 + 3]--;
+	h[V4 + 1]++;
+	too_big_at(forged, V4 + 8, 1400, 0);
+	h[9] = ESP_PROTO;
+	memcpy(h + V4, h + V4 + 8, 8);
+	too_big(forged, 1400, 0);
+	assert_int_equal(path_of(&ends.a).mtu, mtu);
+	too_big_at(m, V4 + 8, 1400, 0);
+	assert_int_equal(path_of(&ends.a).mtu, mtu - 100);
+	assert_int_equal(path_of(&ends.a).link_mtu, mtu);
+	rte_pktmbuf_free(forged);
 	rte_pktmbuf_free(m);
 	ends_end();
 }
@@ -370,6 +414,7 @@ int main(void)
 		cmocka_unit_test(an_sa_is_for_its_flow_alone),
 		cmocka_unit_test(tunnels_go_from_end_to_end),
 		cmocka_unit_test(the_path_mtu_knows_what_esp_takes),
+		cmocka_unit_test(so_it_does_of_esp_in_udp),
 		cmocka_unit_test(without_buffers_packets_are_dropped),
 	};
 

@@ -81,9 +81,10 @@ static uint16_t room(void *ctx, const struct ip_addr *src, const struct ip_addr 
 	return mtu - boundary.overhead;
 }
 
-static bool sent(void *ctx, const struct ip_addr *dst, const uint8_t esp[8])
+static bool sent(void *ctx, const struct ip_flow *f, const uint8_t esp[8])
 {
 	assert_ptr_equal(ctx, &boundary);
+	boundary.asked = *f;
 	return memcmp(esp, bytes(SPI).b, 8) == 0;
 }
 

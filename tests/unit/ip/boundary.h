@@ -35,6 +35,7 @@
 
 struct boundary {
 	struct ip_flow out, in; /**< of the last packet each way */
+	struct ip_flow asked;   /**< whether we have sent it */
 	unsigned n_out, n_in, n_room;
 	enum ip_ipsec_verdict out_verdict;
 	enum ip_ipsec_verdict in_verdict;    /**< of ESP */

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #define WRONG_SPI "00 00 10 02 00 00 00 07 "
+#define UDP       "11 94 11 95 04 00 00 00 "
 
 static struct ip_path path(struct host *h, const char *src, const char *dst)
 {
@@ -87,6 +88,57 @@ static void tunnels_have_two_paths(void **state)
 		assert_int_equal(p.mtu, 1290 - OVERHEAD);
 		other = path(h, f->ours, f->foreign[0] == '1' ? "10.0.0.3" : "fd00::3");
 		assert_int_equal(other.mtu, 1290 - OVERHEAD);
+		host_free(h);
+	}
+}
+
+/** RFC 3948: also when UDP is around it. */
+static void errors_about_esp_in_udp_lower_the_path(void **state)
+{
+	static const struct {
+		const char *hex;
+		bool v6;
+		uint16_t mtu; /**< of the path, afterwards */
+	} errors[] = {
+		{ETH_V4 V4("01", FAR, OURS) "03 04 00 00 00 00 05 78" V4("11", OURS, PEER) UDP SPI,
+			false, 1400},
+		{ETH_V4 V4("01", FAR, OURS) "03 04 00 00 00 00 00 00" V4("11", OURS, PEER) UDP SPI,
+			false, 576},
+		/* Another SPI, a cut quote, another's packet, no matter of MTU. */
+		{ETH_V4 V4("01", FAR, OURS) "03 04 00 00 00 00 05 78" V4("11", OURS, PEER)
+				UDP WRONG_SPI,
+			false, 1500},
+		{ETH_V4 V4("01", FAR, OURS) "03 04 00 00 00 00 05 78" V4("11", OURS, PEER) UDP
+			"00 00 10 01 00 00 00",
+			false, 1500},
+		{ETH_V4 V4("01", FAR, OURS) "03 04 00 00 00 00 05 78" V4("11", OURS, PEER) UDP,
+			false, 1500},
+		{ETH_V4 V4("01", FAR, OURS) "03 04 00 00 00 00 05 78" V4("11", FAR, PEER) UDP SPI,
+			false, 1500},
+		{ETH_V4 V4("01", FAR, OURS) "03 01 00 00 00 00 05 78" V4("11", OURS, PEER) UDP SPI,
+			false, 1500},
+		{ETH_V6 V6("3a", "40", FD9, FD1) "02 00 00 00 00 00 05 78" V6("11", "40", FD1, FD2)
+				UDP SPI,
+			true, 1400},
+		{ETH_V6 V6("3a", "40", FD9, FD1) "02 00 00 00 00 00 04 ff" V6("11", "40", FD1, FD2)
+				UDP SPI,
+			true, 1500},
+	};
+
+	for (unsigned i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+		const struct boundary_family *f = &boundary_families[errors[i].v6];
+		struct host *h = boundary_host(true);
+		struct ip_addr peer = host_addr(f->peer);
+
+		boundary_received(h, errors[i].hex);
+		assert_int_equal(pmtu_get(h->ip, &peer), errors[i].mtu);
+		if (errors[i].mtu != 1500) {
+			assert_int_equal(boundary.asked.proto, 17);
+			assert_int_equal(boundary.asked.src_port, 4500);
+			assert_int_equal(boundary.asked.dst_port, 4501);
+			assert_true(ip_addr_equal(&boundary.asked.dst, &peer));
+		}
+		host_expect_nothing(h);
 		host_free(h);
 	}
 }
@@ -288,6 +340,7 @@ int main(void)
 		cmocka_unit_test(own_addresses_are_inside),
 		cmocka_unit_test(tunnels_have_two_paths),
 		cmocka_unit_test(errors_about_esp_lower_the_path),
+		cmocka_unit_test(errors_about_esp_in_udp_lower_the_path),
 		cmocka_unit_test(changed_policies_change_paths),
 		cmocka_unit_test(boundary_is_told_of_the_flow),
 		cmocka_unit_test(packets_may_not_leave),
