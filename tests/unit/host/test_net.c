@@ -138,7 +138,7 @@ static void test_ports_of_ud_stay_free(void **state)
 		assert_int_equal(udp_open(net_ip(n), port, &nobody), 0);
 		udp_close(net_ip(n), port);
 	}
-	net_close(n, false);
+	net_close(n);
 }
 
 static void test_open_host(void **state)
