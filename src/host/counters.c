@@ -142,7 +142,7 @@ const struct counter counters[] = {
 	TCP(pmtu_probes, "probes for a larger path MTU"),
 	TCP(pmtu_raised, "path MTUs raised"),
 	TCP(external_out, "segments sent from the program's memory"),
-	TCP(external_backoffs, "times that too many of those were lost, and copies are sent"),
+	TCP(external_backoffs, "times that a connection lost too many of those, and copies"),
 	SOCK(connects, "connections begun by us"),
 	SOCK(accepts, "connections begun by peers"),
 	SOCK(connections, "connections now", .gauge = true),

@@ -13,15 +13,6 @@
 /** How often the port is asked to let go of what it has sent, at most. */
 #define TCP_EXTERNAL_SETTLE 10000
 
-/** So many segments that were gathered and lost say something of the device, if they are a fifth.
- */
-#define BACKOFF_LOST 16
-/** Segments after which what was counted counts half. */
-#define BACKOFF_SAMPLE 256
-/** How long all is copied the first time, and how often that time doubles: to an hour. */
-#define BACKOFF         (60000 * TCP_MS)
-#define BACKOFF_DOUBLED 6
-
 /** One that is handed out as the opaque struct llp_memory. */
 struct tcp_memory {
 	/** One reference is its owner's, the others are those of mbufs. */
@@ -115,43 +106,34 @@ bool tcp_external_chain(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len, ui
 
 /* ---- a device that loses them --------------------------------------------------------------- */
 
-bool tcp_external_backs_off(const struct tcp_stack *s)
+bool tcp_external_backs_off(const struct tcp_conn *c)
 {
-	return s->now < s->external_backoff.until;
+	return c->loan && tcp_external_backoff_lasts(&c->loan->backoff, c->s->now);
 }
 
-void tcp_external_sent(struct tcp_stack *s)
+void tcp_external_sent(struct tcp_conn *c)
 {
-	struct tcp_external_backoff *b = &s->external_backoff;
+	uint64_t ns = tcp_external_backoff_sent(&c->loan->backoff, c->s->now);
 
-	s->stats.external_out++;
-	if (++b->sent < BACKOFF_SAMPLE)
+	c->s->stats.external_out++;
+	if (ns == 0)
 		return;
-	b->sent /= 2;
-	b->lost /= 2;
+	log_printf(c->s->cfg.log, log_level_of_count(++c->s->stats.external_backoffs),
+		"tcp: a connection lost many of the segments that the port was to gather from the "
+		"program's memory: it copies for %" PRIu64 " s",
+		ns / (1000 * TCP_MS));
 }
 
-void tcp_external_lost(struct tcp_stack *s)
+void tcp_external_lost(struct tcp_conn *c)
 {
-	struct tcp_external_backoff *b = &s->external_backoff;
-
-	/* What was sent before counts no more. */
-	if (tcp_external_backs_off(s) || ++b->lost < BACKOFF_LOST || b->lost < b->sent / 5)
-		return;
-	*b = (struct tcp_external_backoff){.times = b->times + (b->times < BACKOFF_DOUBLED),
-		.until = s->now + (BACKOFF << b->times)};
-	log_printf(s->cfg.log, log_level_of_count(++s->stats.external_backoffs),
-		"tcp: many segments that the port was to gather from the program's memory are "
-		"lost: "
-		"all is copied for %" PRIu64 " s",
-		(b->until - s->now) / (1000 * TCP_MS));
+	tcp_external_backoff_lost(&c->loan->backoff);
 }
 
 /* ---- copies -------------------------------------------------------------------------------- */
 
 bool tcp_external_is_taken(const struct tcp_conn *c)
 {
-	return c->s->zeros && !tcp_external_backs_off(c->s) &&
+	return c->s->zeros && !tcp_external_backs_off(c) &&
 	       ip_gathers(c->s->cfg.ip, &c->path, IP_PROTO_TCP);
 }
 

@@ -17,15 +17,12 @@
  * Whoever takes the memory back, or ends the connection, settles: what waits for a neighbour or in
  * the port's queue is dropped, as what it is of has been copied or is of no use, and what the
  * device has is waited for, as long as that helps.
- *
- * A device may lose what it is to gather, without a word: it cannot read a part that crosses pages,
- * or has a limit of parts. As what is sent again is a copy, streams go on, slowly. So who sees that
- * many such segments have to be sent again makes copies for a while.
  */
 #ifndef TCP_EXTERNAL_H
 #define TCP_EXTERNAL_H
 
 #include "llp/llp.h"
+#include "tcp/external_backoff.h"
 
 #include <rte_mbuf.h>
 #include <stdbool.h>
@@ -47,14 +44,8 @@ struct tcp_external_zeros {
 struct tcp_external_loan {
 	struct rte_mbuf_ext_shared_info shared; /**< one reference is the connection's */
 	struct tcp_external_zeros *zeros;       /**< one reference to it */
+	struct tcp_external_backoff backoff;
 	uint16_t left; /**< references after it was settled in vain, and no frame since; or 0 */
-};
-
-/** How a device does with segments that it gathers. Both numbers are halved now and then. */
-struct tcp_external_backoff {
-	uint32_t sent, lost;
-	uint32_t times; /**< that it was found to lose them */
-	uint64_t until; /**< when it gets the next one */
 };
 
 /** The second mbuf of such a record is attached to @p memory. */
@@ -68,11 +59,11 @@ void tcp_external_fini(struct tcp_stack *s);
 bool tcp_external_is_taken(const struct tcp_conn *c);
 
 /** Is everything copied for now? */
-bool tcp_external_backs_off(const struct tcp_stack *s);
+bool tcp_external_backs_off(const struct tcp_conn *c);
 
-/** A record that is external is sent; or is sent again, and so was lost. */
-void tcp_external_sent(struct tcp_stack *s);
-void tcp_external_lost(struct tcp_stack *s);
+/** A record that is external is sent; or is sent again as a copy, and so was lost. */
+void tcp_external_sent(struct tcp_conn *c);
+void tcp_external_lost(struct tcp_conn *c);
 
 /**
  * Chain what is to follow behind @p m, a record's first @p head bytes of @p len.

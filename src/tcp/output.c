@@ -114,7 +114,7 @@ static int tcp_output_send_text(struct tcp_conn *c, uint32_t i, struct ip_patter
 	tcp_wire_emit(&h, rte_pktmbuf_mtod(m, uint8_t *));
 	if (unlikely(r->flags & TCP_REC_EXTERNAL)) {
 		rte_pktmbuf_refcnt_update(m, 1);
-		tcp_external_sent(c->s);
+		tcp_external_sent(c);
 	} else {
 		rte_mbuf_refcnt_update(m, 1);
 	}
@@ -174,7 +174,7 @@ static bool tcp_output_is_untouched(const struct tcp_conn *c, uint32_t i)
 	const struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 
 	return !c->closing_early && !tcp_output_was_sent(c, i) && r->len <= c->emss &&
-	       rte_mbuf_refcnt_read(r->m) == 1 && !tcp_external_backs_off(c->s);
+	       rte_mbuf_refcnt_read(r->m) == 1 && !tcp_external_backs_off(c);
 }
 
 /** Let external record @p i be as it can be sent. @return 0, -ENOMEM. */
@@ -182,9 +182,11 @@ static int tcp_output_ready_external(struct tcp_conn *c, uint32_t i)
 {
 	if (tcp_output_is_untouched(c, i))
 		return 0;
+	if (tcp_external_own_record(c, i))
+		return -ENOMEM;
 	if (tcp_output_was_sent(c, i))
-		tcp_external_lost(c->s);
-	return tcp_external_own_record(c, i);
+		tcp_external_lost(c);
+	return 0;
 }
 
 /** Make record @p i fit for sending: not larger than a segment, nor still with the port. */

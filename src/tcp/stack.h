@@ -8,7 +8,6 @@
 #include "tcp/cc.h"
 #include "tcp/conn_pool.h"
 #include "tcp/cookies.h"
-#include "tcp/external.h"
 #include "tcp/mbuf_cache.h"
 #include "tcp/ports.h"
 #include "tcp/synq.h"
@@ -88,7 +87,6 @@ struct tcp_stack {
 	struct tcp_stats stats;
 	struct tcp_owed_ack owed_ack;
 	struct tcp_external_zeros *zeros; /**< NULL: all text is copied */
-	struct tcp_external_backoff external_backoff;
 };
 
 /** The stack's time, also back; see tcp_set_now(). */

@@ -189,7 +189,7 @@ struct tcp_stats {
 	uint64_t connects, accepts, accept_overflows, connections, pool_empty, icmp_ignored;
 	uint64_t path_too_big, black_holes, pmtu_probes, pmtu_raised;
 	uint64_t external_out;      /**< segments with text in the program's memory (external.h) */
-	uint64_t external_backoffs; /**< times that so many of them were lost that all is copied */
+	uint64_t external_backoffs; /**< times that a connection lost so many that it copies */
 };
 
 const struct tcp_stats *tcp_stack_stats(const struct tcp_stack *s);
