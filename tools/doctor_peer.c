@@ -86,7 +86,6 @@ static void doctor_peer_on_nothing(void *user)
 static const struct mpa_user_ops doctor_peer_ops = {
 	.connected = doctor_peer_on_connected,
 	.reply = doctor_peer_on_reply,
-	.operational = doctor_peer_on_nothing,
 	.error = doctor_peer_on_error,
 	.writable = doctor_peer_on_nothing,
 	.eof = doctor_peer_on_eof,

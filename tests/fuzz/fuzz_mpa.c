@@ -120,7 +120,7 @@ static void on_reply(void *user, const struct mpa_start *st)
 		whim(u);
 }
 
-static void on_operational(void *user)
+static void on_operational(void *user, const struct mpa_ulpdu *first)
 {
 	struct user *u = user;
 
