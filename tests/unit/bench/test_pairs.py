@@ -11,7 +11,8 @@ stages, telemetry = sys.argv.pop(1), sys.argv.pop(1)
 
 
 def figures(*command):
-    ran = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
+    # What it says of an error is for who reads the test's output.
+    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=600)
     return json.loads(ran.stdout)
 
 
