@@ -275,15 +275,31 @@ void sock_conn_expect_ack(struct sock_conn *c)
 }
 
 /**
+ * Has the kernel tried to send again, and had no way? Where the link is down, or a route is gone,
+ * it counts its tries, but nothing that was sent again, nor the time of it.
+ */
+static bool sock_conn_tried_in_vain(struct sock_conn *c, const struct tcp_info *info)
+{
+	unsigned tries = (unsigned)info->tcpi_retransmits + info->tcpi_backoff;
+
+	if (info->tcpi_total_retrans != c->resent || tries < c->tries) {
+		c->resent = info->tcpi_total_retrans;
+		c->tries = tries;
+	}
+	return tries > c->tries;
+}
+
+/**
  * Is an answer missing? What is in flight behind a window that the peer has shrunk is sent again
  * and again, and answered each time by an ACK that takes nothing. The kernel knows when it has sent
  * text last, but not when a FIN alone.
  */
-static bool sock_conn_has_asked(const struct sock_conn *c, const struct tcp_info *info)
+static bool sock_conn_has_asked(struct sock_conn *c, const struct tcp_info *info)
 {
 	if (info->tcpi_probes || !info->tcpi_unacked)
 		return info->tcpi_probes != 0;
-	return (c->fin_sent && sock_option_unacked(c->source.fd) == 1) ||
+	return sock_conn_tried_in_vain(c, info) ||
+	       (c->fin_sent && sock_option_unacked(c->source.fd) == 1) ||
 	       info->tcpi_last_data_sent < info->tcpi_last_ack_recv;
 }
 

@@ -26,6 +26,8 @@ struct sock_conn {
 	struct peer_charge parting;  /**< an orphan is */
 	uint64_t unacked_since;      /**< when the timer was started */
 	uint64_t asked_at;           /**< first look that found an answer missing; 0: none is */
+	uint32_t resent;             /**< segments that the kernel had sent again, and ... */
+	unsigned tries;              /**< its tries to, both when the first of them grew last */
 	uint64_t acked;              /**< bytes, the last time that enough was acknowledged */
 	uint64_t acked_at;           /**< when that was, or something began to wait */
 	uint64_t sent_at;            /**< time of the last send */

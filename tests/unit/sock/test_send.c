@@ -26,6 +26,8 @@ static int outq_told = -1;
 static socklen_t info_told = UINT16_MAX;
 /** What it tells is made into this; NULL: it is as it is. */
 static void (*info_made)(struct tcp_info *info);
+/** It has tried so often to send again, and so often done it. */
+static uint8_t info_tries, info_resent;
 static uint8_t next_out, next_in;
 static size_t read_in;
 
@@ -244,6 +246,9 @@ static void info_sent(struct tcp_info *info)
 {
 	info_between_probes(info);
 	info->tcpi_unacked = 1;
+	info->tcpi_last_data_sent = 0;
+	info->tcpi_backoff = info_tries;
+	info->tcpi_total_retrans = info_resent;
 }
 
 /** Sent again, and answered, without a part of it being taken. */
@@ -252,6 +257,20 @@ static void info_answered(struct tcp_info *info)
 	info_sent(info);
 	info->tcpi_last_data_sent = info->tcpi_last_ack_recv;
 	info->tcpi_snd_wnd = 0;
+}
+
+/** In the jiffy in which something came last. */
+static void info_sent_at_once(struct tcp_info *info)
+{
+	info_sent(info);
+	info->tcpi_last_data_sent = info->tcpi_last_ack_recv;
+}
+
+/** Before it: an earlier text was acknowledged. */
+static void info_sent_before(struct tcp_info *info)
+{
+	info_sent(info);
+	info->tcpi_last_data_sent = info->tcpi_last_ack_recv + 4;
 }
 
 /** The kernel does not say when it has sent a FIN. */
@@ -335,6 +354,7 @@ static void a_window_that_shrank_is_not_silence(void **state)
 	now = begin_filled(&cfg);
 	for (unsigned i = 0; i < 20; i++) {
 		info_made = info_sent;
+		info_tries = info_resent = (uint8_t)i;
 		rounds_for(&now, 500);
 		info_made = info_answered;
 		rounds_for(&now, 5000);
@@ -342,6 +362,30 @@ static void a_window_that_shrank_is_not_silence(void **state)
 	info_made = info_sent;
 	rounds_for(&now, 900);
 	expect_timed_out(&now);
+	info_tries = info_resent = 0;
+}
+
+/** A link that is down, or a route that is gone: nothing leaves that could be answered. */
+static void a_way_that_is_lost_is_silence(void **state)
+{
+	static void (*const made[])(struct tcp_info *) = {
+		info_sent_at_once, info_sent_before, info_answered};
+	const struct sock_stack_config cfg = {.user_timeout_ms = 1000};
+
+	if (!fixture_has_tcp_info())
+		skip();
+	for (unsigned i = 0; i < sizeof made / sizeof *made; i++) {
+		uint64_t now = begin_filled(&cfg);
+
+		info_made = made[i];
+		info_tries = info_resent = 3; /* these went out */
+		rounds_for(&now, 5000);
+		assert_int_equal(f.seen.closes, 0);
+		info_tries++;
+		rounds_for(&now, 900);
+		expect_timed_out(&now);
+		info_tries = info_resent = 0;
+	}
 }
 
 /** Nothing but a FIN is out, and it is not acknowledged. */
@@ -516,6 +560,7 @@ int main(void)
 		cmocka_unit_test(a_closed_window_ends_it_after_its_time),
 		cmocka_unit_test(a_closed_window_is_not_silence),
 		cmocka_unit_test(a_window_that_shrank_is_not_silence),
+		cmocka_unit_test(a_way_that_is_lost_is_silence),
 		cmocka_unit_test(a_fin_in_vain_ends_it),
 		cmocka_unit_test(what_is_asked_in_vain_ends_it),
 		cmocka_unit_test(to_stand_still_is_nobodys_silence),
