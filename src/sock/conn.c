@@ -371,12 +371,18 @@ static bool sock_conn_end_if_dead(struct sock_conn *c, uint64_t now)
 	return true;
 }
 
-/** Nothing of what @p c waits for had a chance for so long. */
+/** Nothing of what @p c waited for at the deadline of its timer had a chance for so long. */
 static void sock_conn_stood_still(struct sock_conn *c, uint64_t stood)
 {
-	c->unacked_since += stood;
-	c->acked_at += stood;
-	c->asked_at += c->asked_at ? stood : 0;
+	uint64_t deadline = c->timer.deadline;
+
+	/* What began since did so when we ran again, before the timer. */
+	if (c->unacked_since <= deadline)
+		c->unacked_since += stood;
+	if (c->acked_at <= deadline)
+		c->acked_at += stood;
+	if (c->asked_at && c->asked_at <= deadline)
+		c->asked_at += stood;
 }
 
 static void sock_conn_on_timer(struct timer *t, uint64_t now)

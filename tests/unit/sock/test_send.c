@@ -547,6 +547,37 @@ static void to_stand_still_ends_no_orphan(void **state)
 	fixture_close(&f);
 }
 
+/** One that is released when we run again, before what was late: it begins to wait then. */
+static void to_be_released_late_ends_no_orphan(void **state)
+{
+	const struct sock_stack_config cfg = {.user_timeout_ms = 1000};
+	uint64_t now;
+	char byte;
+
+	if (!fixture_has_tcp_info())
+		skip();
+	fixture_open(&f, &cfg);
+	fixture_connect(&f, "127.0.0.1");
+	now = f.wheel.now;
+	assert_int_equal(fixture_queue(&f, 1, 1, &(uint8_t){0}), 1);
+	round_at(now += 10000000);
+	assert_int_equal(recv(f.peer_fd, &byte, 1, 0), 1);
+	while (llp_unacked(f.seen.llp))
+		poll(NULL, 0, 1); /* the kernel delays the acknowledgement */
+	sock_set_now(f.s, now += UINT64_C(60000000000));
+	llp_release(f.seen.llp);
+	f.seen.llp = NULL;
+	round_at(now);
+	assert_int_equal(recv(f.peer_fd, &byte, 1, 0), 0);
+	while (sock_is_parting(f.s))
+		poll(NULL, 0, 1);
+	rounds_for(&now, 40000);
+	assert_int_equal(sock_stack_stats(f.s)->connections, 1);
+	rounds_for(&now, 40000);
+	assert_int_equal(sock_stack_stats(f.s)->connections, 0);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -566,6 +597,7 @@ int main(void)
 		cmocka_unit_test(to_stand_still_is_nobodys_silence),
 		cmocka_unit_test(a_closed_window_holds_no_orphan),
 		cmocka_unit_test(to_stand_still_ends_no_orphan),
+		cmocka_unit_test(to_be_released_late_ends_no_orphan),
 		cmocka_unit_test(who_is_told_little_ends_nothing),
 	};
 
