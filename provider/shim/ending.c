@@ -77,6 +77,9 @@ void shim_watch_endings(const struct provider *p)
 	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
 	struct sigaction now;
 
+	/* The kernel would call a handler, but spares process 1 the default action. */
+	if (shim_is_init())
+		return;
 	shim_ending.end_by = p->end_by;
 	atomic_store(&shim_ending.owner, getpid());
 	for (unsigned i = 0; i < sizeof signals / sizeof signals[0]; i++)

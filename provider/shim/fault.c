@@ -35,6 +35,11 @@ int shim_real_sigaction(int sig, const struct sigaction *act, struct sigaction *
 	return ((sigaction_fn *)shim_real_libc(&slot, "sigaction"))(sig, act, old);
 }
 
+bool shim_is_init(void)
+{
+	return getpid() == 1;
+}
+
 static struct wanted *shim_wanted_of(int sig)
 {
 	return sig == SIGSEGV ? &shim_fault.segv : &shim_fault.bus;
@@ -81,7 +86,7 @@ static void shim_pass_on(int sig, siginfo_t *info, void *context)
 	bool sent = info->si_code <= 0;
 
 	if (!shim_has_handler(&a)) {
-		if (!sent || a.sa_handler != SIG_IGN)
+		if (!sent || (a.sa_handler != SIG_IGN && !shim_is_init()))
 			shim_die(sig, sent);
 		return;
 	}

@@ -97,6 +97,12 @@ void shim_watch_faults(const struct provider *p);
 
 bool shim_is_fault(int sig);
 
+/**
+ * True in the first process of a PID namespace, as of many containers: a signal that somebody sends
+ * does nothing there by default. A fault of its own ends it as it ends others.
+ */
+bool shim_is_init(void);
+
 /** sigaction(2) of the program for a signal of faults. */
 int shim_fault_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 

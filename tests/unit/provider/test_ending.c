@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Signals that end a process with a stack; what its peers hear of it is in test_stack.c. */
+#include "support/as_init.h"
 #include "support/child.h"
 #include "support/limit.h"
 
@@ -72,11 +73,30 @@ static void poll_until(void (*fn)(int), int flags, struct ibv_device **list)
 	setitimer(ITIMER_PROF, &never, NULL);
 }
 
+/** SIGTERM would end it by default, and so does nothing. */
+static int live_as_init(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_pd *pd = list == NULL ? NULL : ibv_alloc_pd(ibv_open_device(list[0]));
+
+	if (pd == NULL)
+		return 90;
+	raise(SIGTERM);
+	if (signal(SIGTERM, handler) != SIG_DFL || signal(SIGTERM, SIG_DFL) != handler)
+		return 89;
+	raise(SIGTERM);
+	/* The RNIC goes on as well. */
+	return ibv_dealloc_pd(pd);
+}
+
 /** What the program that this one starts does, with a stack of its own. */
 static int be(const char *how)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_device **list;
 
+	if (strcmp(how, "init") == 0)
+		return as_init(live_as_init);
+	list = ibv_get_device_list(NULL);
 	if (list == NULL)
 		return 98;
 	if (!action_is(SIGTERM, SIG_DFL) || !action_is(SIGINT, SIG_DFL))
@@ -134,6 +154,16 @@ static void test_a_child_dies_alone(void **state)
 	assert_int_equal(run("child"), 0);
 }
 
+/* As many programs in containers are. */
+static void test_process_1_lives(void **state)
+{
+	int status = run("init");
+
+	if (status == AS_INIT_REFUSED << 8)
+		skip();
+	assert_int_equal(status, 0);
+}
+
 /* The engine's lock is held for ever, by a thread that is elsewhere. */
 static void test_dies_out_of_a_verb(void **state)
 {
@@ -153,6 +183,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_dies_by_the_signal),
 		cmocka_unit_test(test_handlers_are_the_program_s),
 		cmocka_unit_test(test_a_child_dies_alone),
+		cmocka_unit_test(test_process_1_lives),
 		cmocka_unit_test(test_dies_out_of_a_verb),
 		cmocka_unit_test(test_exits_inside_a_verb),
 	};
