@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Signals that end a process with a stack; what its peers hear of it is in test_stack.c. */
+#include "must.h"
+#include "setters.h"
 #include "support/as_init.h"
 #include "support/child.h"
 #include "support/limit.h"
@@ -110,6 +112,16 @@ static int be(const char *how)
 		raise(SIGTERM);
 		return calls == 1 ? 0 : 94;
 	}
+	if (strcmp(how, "set") == 0) {
+		void *ours;
+
+		MUST(ibv_alloc_pd(ibv_open_device(list[0])) != NULL);
+		ours = setters_kernel_action(SIGTERM);
+		MUST(ours != (void *)SIG_DFL);
+		setters_agree(SIGTERM);
+		setters_stand_behind(SIGTERM, ours, SIG_DFL);
+		return 0;
+	}
 	if (strcmp(how, "jump") == 0)
 		poll_until(jump_out, SA_NODEFER, list);
 	if (strcmp(how, "exit") == 0)
@@ -149,6 +161,12 @@ static void test_handlers_are_the_program_s(void **state)
 	assert_int_equal(run("handled"), 0);
 }
 
+/* By whatever function the default is set. */
+static void test_setters(void **state)
+{
+	assert_int_equal(run("set"), 0);
+}
+
 static void test_a_child_dies_alone(void **state)
 {
 	assert_int_equal(run("child"), 0);
@@ -182,6 +200,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dies_by_the_signal),
 		cmocka_unit_test(test_handlers_are_the_program_s),
+		cmocka_unit_test(test_setters),
 		cmocka_unit_test(test_a_child_dies_alone),
 		cmocka_unit_test(test_process_1_lives),
 		cmocka_unit_test(test_dies_out_of_a_verb),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory that a program takes away under its registration, and its own handlers of faults. */
 #include "fixture.h"
+#include "setters.h"
 
 #include "base/guarded.h"
 #include "support/as_init.h"
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -288,6 +288,17 @@ static void test_handlers(void **state)
 	assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
 }
 
+/* By whatever function it is set: ours stays in front, and the program sees its own. */
+static void test_setters(void **state)
+{
+	void *ours = setters_kernel_action(SIGSEGV);
+
+	assert_ptr_not_equal(ours, SIG_DFL);
+	setters_agree(SIGSEGV);
+	setters_stand_behind(SIGSEGV, ours, plain);
+	setters_stand_behind(SIGSEGV, ours, SIG_IGN);
+}
+
 /** In a program of its own, with its stack. @return its status. */
 static int run(const char *how)
 {
@@ -312,32 +323,17 @@ static void test_deaths(void **state)
 	assert_int_equal(run("sent-ignored"), 0);
 }
 
-/** The action that the kernel has. */
-static int kernel_action(int sig, void **handler)
-{
-	struct {
-		void *handler;
-		unsigned long rest[19];
-	} now = {NULL, {0}};
-	long rc = syscall(SYS_rt_sigaction, sig, NULL, &now, _NSIG / 8);
-
-	*handler = now.handler;
-	return (int)rc;
-}
-
 /** A SIGSEGV that was sent does nothing by default, and our own accesses stay guarded. */
 static int live_as_init(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
-	void *before, *after;
+	void *ours;
 
-	if (list == NULL || ibv_alloc_pd(ibv_open_device(list[0])) == NULL ||
-		kernel_action(SIGSEGV, &before) != 0)
+	if (list == NULL || ibv_alloc_pd(ibv_open_device(list[0])) == NULL)
 		return 96;
+	ours = setters_kernel_action(SIGSEGV);
 	kill(getpid(), SIGSEGV);
-	if (kernel_action(SIGSEGV, &after) != 0)
-		return 95;
-	return before != (void *)SIG_DFL && after == before ? 0 : 94;
+	return ours != (void *)SIG_DFL && setters_kernel_action(SIGSEGV) == ours ? 0 : 95;
 }
 
 /* As many programs in containers are. */
@@ -377,6 +373,7 @@ int main(int argc, char **argv)
 		CONNECTED(test_inline),
 		CONNECTED(test_receive),
 		cmocka_unit_test(test_handlers),
+		CONNECTED(test_setters),
 		cmocka_unit_test(test_deaths),
 		cmocka_unit_test(test_process_1_lives),
 	};
