@@ -27,7 +27,9 @@ struct rnic_qp {
 	_Atomic bool paired;     /**< it connects without rdma_cm; sends may be posted in RTR */
 	_Atomic bool recv_waits; /**< a message waits for a receive element */
 	_Atomic bool send_imm;   /**< RDMAP_WR_SEND_IMM may be posted */
+	_Atomic uint32_t resets; /**< times that it was reset, each counted when all is empty */
 	pthread_spinlock_t sq_lock;
+	uint32_t sq_resets;         /**< under sq_lock: of its holder, when it began */
 	uint32_t sq_posted;         /**< under sq_lock: committed, but not published in sq.head */
 	_Atomic uint32_t sq_polled; /**< completions of the send queue that were polled */
 	struct rnic_post_batch post_batch; /**< under sq_lock */

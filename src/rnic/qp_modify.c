@@ -47,9 +47,10 @@ static void qp_modify_reset(struct rnic_qp *qp)
 	/*
 	 * Without the queue's lock: a thread may have it for as long as its program likes, between
 	 * ibv_wr_start() and ibv_wr_complete(), and wait for the engine, or for this thread. What
-	 * it builds goes when it is complete, unless the QP takes sends again by then.
+	 * it builds goes when it is complete: rnic_sq_end() sees that this was counted.
 	 */
 	qp_clear_sends(qp);
+	atomic_fetch_add(&qp->resets, 1);
 	atomic_store(&qp->send_imm, qp->ud != NULL);
 	if (!qp->srq)
 		recv_queue_clear(&qp->rq);

@@ -37,13 +37,22 @@ static bool qp_post_takes_sends(const struct rnic_qp *qp)
 	}
 }
 
+/** Since rnic_sq_begin(). */
+static bool qp_post_is_reset(const struct rnic_qp *qp)
+{
+	return atomic_load_explicit(&qp->resets, memory_order_acquire) != qp->sq_resets;
+}
+
 int rnic_sq_begin(struct rnic_qp *qp)
 {
 	qp_post_prefetch(qp);
 	pthread_spin_lock(&qp->sq_lock);
 	qp->post_batch.bytes = 0;
-	if (qp_post_takes_sends(qp))
+	if (qp_post_takes_sends(qp)) {
+		/* In this order: if it takes sends after a reset, that is counted already. */
+		qp->sq_resets = atomic_load_explicit(&qp->resets, memory_order_acquire);
 		return 0;
+	}
 	pthread_spin_unlock(&qp->sq_lock);
 	return -EINVAL;
 }
@@ -127,8 +136,9 @@ void rnic_sq_end(struct rnic_qp *qp)
 	enum engine_rung rung;
 	bool wait;
 
-	/* Reset meanwhile. If that happens just now, who serves the doorbell sees it. */
-	if (!qp_post_takes_sends(qp)) {
+	/* Reset meanwhile, though it may take sends again: these were for what it was before. If it
+	 * is reset just now, who serves the doorbell sees it. */
+	if (!qp_post_takes_sends(qp) || qp_post_is_reset(qp)) {
 		rnic_sq_abort(qp);
 		return;
 	}

@@ -206,6 +206,33 @@ static void reset_while_sends_are_built(void **state)
 	pair_expect_none(p, &p->a);
 }
 
+/** The QP takes sends again before what was begun is complete: that was for its last peer. */
+static void reset_and_used_again_while_sends_are_built(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_qp *qp = p->a.qp;
+
+	to_rts(qp);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(rnic_sq_begin(qp), 0);
+		assert_non_null(rnic_sq_next(qp));
+		rnic_sq_commit(qp);
+		assert_int_equal(pair_go(qp, RNIC_QP_RESET), 0);
+		to_rts(qp);
+		if (i) {
+			assert_non_null(rnic_sq_next(qp));
+			rnic_sq_commit(qp);
+		}
+		rnic_sq_end(qp);
+		assert_int_equal(atomic_load(&qp->sq.head), atomic_load(&qp->sq.tail));
+	}
+	assert_int_equal(fill(qp), qp->sq.size);
+	assert_int_equal(pair_go(qp, RNIC_QP_ERROR), 0);
+	for (unsigned i = 0; i < qp->sq.size; i++)
+		pair_expect(p, &p->a, 1000 + i, RDMAP_WC_WR_FLUSH_ERR);
+	pair_expect_none(p, &p->a);
+}
+
 /** One whose end looks at the state just before: whom it rings finds it in RESET or INIT. */
 static void reset_while_sends_are_posted(void **state)
 {
@@ -278,6 +305,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(error_flushes, setup, teardown),
 		cmocka_unit_test_setup_teardown(reset_empties, setup, teardown),
 		cmocka_unit_test_setup_teardown(reset_while_sends_are_built, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			reset_and_used_again_while_sends_are_built, setup, teardown),
 		cmocka_unit_test_setup_teardown(reset_while_sends_are_posted, setup, teardown),
 		cmocka_unit_test_setup_teardown(connects_again_after_reset, setup, teardown),
 	};
