@@ -247,6 +247,33 @@ broken_awk() { # states | policies
 }
 run_case kept kept
 
+# A cmp that does something while the keys are in a file beside, once.
+cmp_that() { # COMMAND
+	cat >"$work/bin/cmp" <<-END
+		#!/bin/sh
+		rm "\$0"
+		$1
+		exit 1
+	END
+	chmod +x "$work/bin/cmp"
+}
+
+# What one that was killed has left is gone with the next. That of one that runs is not.
+swept() {
+	# shellcheck disable=SC2016 # of that shell
+	cmp_that 'kill -KILL $PPID'
+	ipsec_file --once "$work/ipsec" 2>/dev/null
+	grep -q rfc4106 "$work"/ipsec.ipsec-file-* || { say "it was not killed with the keys beside"; return 1; }
+	mkdir "$work/ipsec.ipsec-file-$BASHPID.abcdef"
+	say mine >"$work/ipsec.ipsec-file-7.old" # nobody else's
+	cmp_that "$root/scripts/ipsec-file --once $work/ipsec 2>/dev/null"
+	ipsec_file --once "$work/ipsec" 2>/dev/null || { say "another one has swept what it needs"; return 1; }
+	rm "$work/ipsec.ipsec-file-7.old" || return 1
+	diff "$work/wanted" "$work/ipsec" || { say "the file is another"; return 1; }
+	leaves_nothing
+}
+run_case swept swept
+
 # Our stack finds no fault with it; or it was built without OpenSSL.
 taken() {
 	local said
