@@ -290,6 +290,7 @@ void net_close(struct net *n)
 	net_release_slot(n);
 	telemetry_destroy(n->telemetry);
 	stack_log_close(&n->log);
+	pthread_mutex_destroy(&n->ud_groups.settling);
 	free(n);
 }
 
@@ -309,11 +310,13 @@ int net_open(const struct config *c, struct net **out, struct config_error *e)
 	n->config = *c;
 	n->ops = config_is_kernel(c) ? &net_kernel_ops : &net_port_ops;
 	n->end_bell.serve = net_serve_end;
+	pthread_mutex_init(&n->ud_groups.settling, NULL);
 	r = stack_log_open(&n->log, c->log, c->log_file);
 	if (r) {
 		snprintf(e->text, sizeof e->text, "log_file \"%.300s\": %s", c->log_file,
 			strerror(-r));
 		net_release_slot(n);
+		pthread_mutex_destroy(&n->ud_groups.settling);
 		free(n);
 		return r;
 	}

@@ -262,6 +262,7 @@ static const struct ud_net net_ud_kernel_net = {
 	.prepare = net_ud_kernel_prepare,
 	.join = net_ud_group_join_kernel,
 	.leave = net_ud_group_leave_kernel,
+	.settle = net_ud_group_settle,
 	.group_source = net_ud_group_source_kernel,
 	.port_open = net_ud_port_open_kernel,
 	.port_close = net_ud_port_close_kernel,

@@ -65,7 +65,9 @@ struct net_ud_membership {
 	LIST_ENTRY(net_ud_membership) link;
 	struct ip_addr group;
 	unsigned interface;
-	unsigned users;
+	unsigned users; /**< 0: it is to be left */
+	bool entered;   /**< the host knows */
+	int refused;    /**< negative: the host did so when it was told last */
 };
 
 void net_ud_group_look(struct net *n)
@@ -124,20 +126,16 @@ static struct net_ud_membership *net_ud_group_find(
 static int net_ud_group_enter(struct net *n, const struct ip_addr *group, unsigned interface)
 {
 	struct net_ud_membership *m = net_ud_group_find(n, group, interface);
-	int rc;
 
-	if (m) {
-		m->users++;
-		return 0;
+	if (!m) {
+		m = calloc(1, sizeof *m);
+		if (!m)
+			return -ENOMEM;
+		m->group = *group;
+		m->interface = interface;
+		LIST_INSERT_HEAD(&n->ud_groups.memberships, m, link);
 	}
-	m = malloc(sizeof *m);
-	rc = m ? sock_datagrams_join(n->ud_groups.socket, group, interface) : -ENOMEM;
-	if (rc) {
-		free(m);
-		return rc;
-	}
-	*m = (struct net_ud_membership){.group = *group, .interface = interface, .users = 1};
-	LIST_INSERT_HEAD(&n->ud_groups.memberships, m, link);
+	m->users++;
 	return 0;
 }
 
@@ -145,11 +143,8 @@ static void net_ud_group_exit(struct net *n, const struct ip_addr *group, unsign
 {
 	struct net_ud_membership *m = net_ud_group_find(n, group, interface);
 
-	if (!m || --m->users != 0)
-		return;
-	sock_datagrams_leave(n->ud_groups.socket, group, interface);
-	LIST_REMOVE(m, link);
-	free(m);
+	if (m && m->users != 0)
+		m->users--;
 }
 
 /** The i-th address has a link that @p local stands for, and no address before it has it. */
@@ -211,6 +206,83 @@ void net_ud_group_leave_kernel(void *ctx, const struct ip_addr *group, const str
 	struct net *n = ctx;
 
 	net_ud_group_exit_first(n, group, local, n->config.num_addresses);
+}
+
+/* ---- over the kernel's: what the host is told ---------------------------------------------- */
+
+static struct net_ud_membership *net_ud_group_unsettled(struct net *n)
+{
+	struct net_ud_membership *m;
+
+	LIST_FOREACH (m, &n->ud_groups.memberships, link)
+		if (m->users == 0 || (!m->entered && !m->refused))
+			return m;
+	return NULL;
+}
+
+/** Enter or leave. Both wait for who configures any interface of the host: the engine goes on. */
+static void net_ud_group_tell(struct net *n, struct net_ud_membership *m)
+{
+	bool enter = m->users != 0;
+	int rc = 0;
+
+	engine_unlock(&n->engine);
+	if (enter)
+		rc = sock_datagrams_join(n->ud_groups.socket, &m->group, m->interface);
+	else
+		sock_datagrams_leave(n->ud_groups.socket, &m->group, m->interface);
+	engine_lock(&n->engine);
+	m->entered = enter && !rc;
+	m->refused = rc;
+}
+
+static void net_ud_group_settle_one(struct net *n, struct net_ud_membership *m)
+{
+	if (m->users != 0 || m->entered) {
+		net_ud_group_tell(n, m);
+		return;
+	}
+	LIST_REMOVE(m, link);
+	free(m);
+}
+
+/** What the host said of @p group. @param again it is to be asked again. */
+static int net_ud_group_refused(
+	struct net *n, const struct ip_addr *group, const struct ip_addr *local, bool again)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < n->config.num_addresses; i++) {
+		struct net_ud_membership *m =
+			net_ud_group_is_link(n, i, group, local)
+				? net_ud_group_find(n, group, n->ud_groups.interface[i])
+				: NULL;
+
+		if (m && m->refused)
+			rc = m->refused;
+		if (m && again)
+			m->refused = 0;
+	}
+	return rc;
+}
+
+int net_ud_group_settle(void *ctx, const struct ip_addr *group, const struct ip_addr *local)
+{
+	struct net *n = ctx;
+	struct net_ud_membership *m;
+	int rc = 0;
+
+	pthread_mutex_lock(&n->ud_groups.settling);
+	engine_lock(&n->engine);
+	if (group)
+		(void)net_ud_group_refused(n, group, local, true);
+	while ((m = net_ud_group_unsettled(n)))
+		net_ud_group_settle_one(n, m);
+	if (group)
+		rc = net_ud_group_refused(n, group, local, false);
+	engine_unlock(&n->engine);
+	pthread_mutex_unlock(&n->ud_groups.settling);
+	return rc;
 }
 
 /* ---- both ---------------------------------------------------------------------------------- */

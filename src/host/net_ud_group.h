@@ -20,6 +20,9 @@ int net_ud_group_join_kernel(void *ctx, const struct ip_addr *group, const struc
 void net_ud_group_leave_kernel(void *ctx, const struct ip_addr *group, const struct ip_addr *local);
 int net_ud_group_source_kernel(void *ctx, const struct ip_addr *group, struct ip_addr *local);
 
+/** ud_net.settle(). */
+int net_ud_group_settle(void *ctx, const struct ip_addr *group, const struct ip_addr *local);
+
 /** Nothing is received of groups any more, and all are left. */
 void net_ud_group_close(struct net *n);
 

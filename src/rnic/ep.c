@@ -97,11 +97,15 @@ void ep_free(struct rnic_ep *ep)
 
 void rnic_ep_destroy(struct rnic_ep *ep)
 {
-	struct engine *e = ep->rnic->engine;
+	struct rnic *r = ep->rnic;
+	bool ud;
 
-	engine_lock(e);
+	engine_lock(r->engine);
+	ud = ep->sidr != NULL;
 	ep_free(ep);
-	engine_unlock(e);
+	engine_unlock(r->engine);
+	if (ud)
+		(void)mcast_commit(r, NULL, NULL);
 }
 
 /* ---- addresses --------------------------------------------------------------------------- */

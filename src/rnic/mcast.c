@@ -49,7 +49,7 @@ static int mcast_join_link(struct rnic *r, const struct ip_addr *group, const st
 	int rc = r->ud.net->join(r->ud.net->ctx, group, local);
 
 	if (!rc)
-		log_printf(r->log, LOG_LEVEL_INFO, "rnic: joined the group %s",
+		log_printf(r->log, LOG_LEVEL_INFO, "rnic: joins the group %s",
 			ip_addr_format(group, text));
 	return rc;
 }
@@ -83,6 +83,21 @@ static void mcast_settle(struct rnic *r, struct mcast_group *g)
 	LIST_REMOVE(g, link);
 	r->ud.mcast.n--;
 	free(g);
+}
+
+int mcast_commit(struct rnic *r, const struct ip_addr *group, const struct ip_addr *local)
+{
+	const struct ud_net *net = r->ud.net;
+	char text[IP_ADDR_STRLEN];
+	int rc = 0;
+
+	if (net && net->settle)
+		rc = net->settle(net->ctx, group, local ? local : &mcast_all_links);
+	if (rc)
+		log_printf(r->log, LOG_LEVEL_WARNING,
+			"rnic: the host does not join the group %s: %s",
+			ip_addr_format(group, text), strerror(-rc));
+	return rc;
 }
 
 /* ---- endpoints ----------------------------------------------------------------------------- */
@@ -174,7 +189,8 @@ static int mcast_add(struct rnic_qp *qp, struct mcast_group *g)
 	return 0;
 }
 
-static int mcast_attach_qp(struct rnic_qp *qp, const struct ip_addr *group)
+/** @param[out] fresh it was not attached before. */
+static int mcast_attach_qp(struct rnic_qp *qp, const struct ip_addr *group, bool *fresh)
 {
 	char text[IP_ADDR_STRLEN];
 	struct mcast_group *g;
@@ -188,6 +204,7 @@ static int mcast_attach_qp(struct rnic_qp *qp, const struct ip_addr *group)
 	if (!g)
 		return -ENOMEM;
 	rc = mcast_add(qp, g);
+	*fresh = rc == 0;
 	if (rc)
 		mcast_settle(qp->rnic, g);
 	else
@@ -227,14 +244,25 @@ void mcast_detach_all(struct rnic_qp *qp)
 
 int rnic_qp_attach(struct rnic_qp *qp, const struct ip_addr *group)
 {
+	bool fresh = false;
+	int rc, refused;
+
 	if (ip_addr_is_multicast(group))
 		rnic_ud_prepare(qp->rnic, group);
-	return ENGINE_LOCKED(qp->rnic->engine, mcast_attach_qp(qp, group));
+	rc = ENGINE_LOCKED(qp->rnic->engine, mcast_attach_qp(qp, group, &fresh));
+	refused = mcast_commit(qp->rnic, group, NULL);
+	if (!fresh || !refused)
+		return rc;
+	(void)rnic_qp_detach(qp, group);
+	return refused;
 }
 
 int rnic_qp_detach(struct rnic_qp *qp, const struct ip_addr *group)
 {
-	return ENGINE_LOCKED(qp->rnic->engine, mcast_detach_qp(qp, group));
+	int rc = ENGINE_LOCKED(qp->rnic->engine, mcast_detach_qp(qp, group));
+
+	(void)mcast_commit(qp->rnic, group, NULL);
+	return rc;
 }
 
 void rnic_qp_detach_all(struct rnic_qp *qp)
@@ -242,6 +270,7 @@ void rnic_qp_detach_all(struct rnic_qp *qp)
 	engine_lock(qp->rnic->engine);
 	mcast_detach_all(qp);
 	engine_unlock(qp->rnic->engine);
+	(void)mcast_commit(qp->rnic, NULL, NULL);
 }
 
 bool rnic_qp_is_attached(struct rnic_qp *qp)

@@ -5,7 +5,7 @@
  * verbs, and endpoints join it by rdma_cm. We are a member of it on the links where endpoints have
  * joined; if none has, on all links while a QP is attached.
  *
- * All under the engine's lock.
+ * All but mcast_commit() under the engine's lock.
  */
 #ifndef RNIC_MCAST_H
 #define RNIC_MCAST_H
@@ -59,6 +59,13 @@ void mcast_leave_all(struct rnic *r, struct mcast_joined_list *joined);
 
 /** Detach @p qp from all groups, if it is a UD QP. */
 void mcast_detach_all(struct rnic_qp *qp);
+
+/**
+ * After the above, without the engine's lock: have the host do what was joined and left, which may
+ * take long. As ud_net.settle().
+ * @param group NULL: no matter which. @param local NULL: on all links.
+ */
+int mcast_commit(struct rnic *r, const struct ip_addr *group, const struct ip_addr *local);
 
 /** A datagram came for the group @p path->local. */
 void mcast_receive(struct rnic *r, const struct ud_path *path, const struct ud_header *h,

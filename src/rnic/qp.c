@@ -194,7 +194,9 @@ void qp_drop_connection(struct rnic_qp *qp)
 
 int rnic_qp_destroy(struct rnic_qp *qp)
 {
-	struct engine *e = qp->rnic->engine;
+	struct rnic *r = qp->rnic;
+	struct engine *e = r->engine;
+	bool ud = qp->ud != NULL;
 
 	/* A post in progress ends first, which may need the engine. A later one is the caller's
 	 * mistake. */
@@ -222,6 +224,8 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 	engine_doorbell_cancel(e, &qp->doorbell);
 	engine_unlock(e);
 	qp_free(qp);
+	if (ud)
+		(void)mcast_commit(r, NULL, NULL);
 	return 0;
 }
 

@@ -384,9 +384,24 @@ static int sidr_join(struct rnic_ep *ep, const struct ip_addr *group)
 
 int rnic_ep_join(struct rnic_ep *ep, const struct ip_addr *group)
 {
-	if (ip_addr_is_multicast(group))
-		rnic_ud_prepare(ep->rnic, group);
-	return ENGINE_LOCKED(ep->rnic->engine, sidr_join(ep, group));
+	struct ip_addr local;
+	int rc;
+
+	if (!ip_addr_is_multicast(group))
+		return -EINVAL;
+	rnic_ud_prepare(ep->rnic, group);
+	engine_lock(ep->rnic->engine);
+	rc = sidr_join(ep, group);
+	local = ep->local.addr;
+	engine_unlock(ep->rnic->engine);
+	if (rc) {
+		(void)mcast_commit(ep->rnic, NULL, NULL);
+		return rc;
+	}
+	rc = mcast_commit(ep->rnic, group, &local);
+	if (rc)
+		(void)rnic_ep_leave(ep, group);
+	return rc;
 }
 
 static int sidr_leave_group(struct rnic_ep *ep, const struct ip_addr *group)
@@ -396,5 +411,9 @@ static int sidr_leave_group(struct rnic_ep *ep, const struct ip_addr *group)
 
 int rnic_ep_leave(struct rnic_ep *ep, const struct ip_addr *group)
 {
-	return ENGINE_LOCKED(ep->rnic->engine, sidr_leave_group(ep, group));
+	int rc = ENGINE_LOCKED(ep->rnic->engine, sidr_leave_group(ep, group));
+
+	/* A QP that is attached may need the group on all links now. */
+	(void)mcast_commit(ep->rnic, group, NULL);
+	return rc;
 }

@@ -7,7 +7,8 @@
  * What is sent to a multicast group comes at a port of its own, which all processes of an address
  * share.
  *
- * All but prepare() under the engine's lock. Datagrams may be lost on their way, as anywhere.
+ * All but prepare() and settle() under the engine's lock. Datagrams may be lost on their way, as
+ * anywhere.
  */
 #ifndef UD_NET_H
 #define UD_NET_H
@@ -86,13 +87,22 @@ struct ud_net {
 	void (*prepare)(void *ctx, const struct ip_addr *remote);
 	/**
 	 * Be a member of @p group, on the link of @p local, one of our addresses; the any-address:
-	 * on those of all. What is joined twice is left twice. After open(), and prepare() for it.
+	 * on those of all. What is joined twice is left twice. After open(), and prepare() for it;
+	 * settle() must follow.
 	 * @return 0; -EINVAL: no group, or one of a reserved scope; -EADDRNOTAVAIL: none of our
 	 *         links is of its family; -ENOSPC: too many; or another -errno.
 	 */
 	int (*join)(void *ctx, const struct ip_addr *group, const struct ip_addr *local);
-	/** What was joined. */
+	/** What was joined. settle() must follow. */
 	void (*leave)(void *ctx, const struct ip_addr *group, const struct ip_addr *local);
+	/**
+	 * Have the host do what was joined and left. Without the engine's lock, as it may take
+	 * long; not while close() runs. NULL: join() and leave() do all.
+	 * @param group NULL: no matter which.
+	 * @return 0; -errno, as join(): @p group cannot be joined on the links of @p local. Who has
+	 *         joined it leaves it then.
+	 */
+	int (*settle)(void *ctx, const struct ip_addr *group, const struct ip_addr *local);
 	/** Our address that sends to @p group if the program names none. @return 0, -ENETUNREACH.
 	 */
 	int (*group_source)(void *ctx, const struct ip_addr *group, struct ip_addr *local);

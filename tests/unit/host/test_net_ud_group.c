@@ -12,14 +12,59 @@
 #include "net_ud_fixture.h"
 
 static const struct ip_addr any;
+static struct net *telling;  /**< whose host is told now; NULL: it may not be */
+static unsigned told;        /**< how often it was */
+static unsigned told_refuse; /**< it refuses as often */
+/** Another thread's: it has the engine when the host is told. */
+static void (*meanwhile)(struct net *n);
+
+int __real_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
+int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
+
+/* The kernel waits for who configures any interface; others have the engine meanwhile. */
+int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+	if ((level == IPPROTO_IP || level == IPPROTO_IPV6) &&
+		(name == MCAST_JOIN_GROUP || name == MCAST_LEAVE_GROUP)) {
+		assert_non_null(telling);
+		assert_false(engine_is_held(net_engine(telling)));
+		told++;
+		if (meanwhile) {
+			engine_lock(net_engine(telling));
+			meanwhile(telling);
+			engine_unlock(net_engine(telling));
+		}
+		if (name == MCAST_JOIN_GROUP && told_refuse && told_refuse--) {
+			errno = ENOBUFS;
+			return -1;
+		}
+	}
+	return __real_setsockopt(fd, level, name, value, len);
+}
+
+static int settle(struct net *n, const struct ip_addr *group, const struct ip_addr *local)
+{
+	const struct ud_net *ud = net_ud(n);
+	int rc;
+
+	if (!ud->settle)
+		return 0;
+	telling = n;
+	rc = ud->settle(ud->ctx, group, local);
+	telling = NULL;
+	return rc;
+}
 
 static int join(struct net *n, const char *group, const struct ip_addr *local)
 {
 	const struct ud_net *ud = net_ud(n);
 	const struct ip_addr g = addr(group);
 
+	int rc;
+
 	ud->prepare(ud->ctx, &g);
-	return ENGINE_LOCKED(net_engine(n), ud->join(ud->ctx, &g, local));
+	rc = ENGINE_LOCKED(net_engine(n), ud->join(ud->ctx, &g, local));
+	return rc ? rc : settle(n, &g, local);
 }
 
 static void leave(struct net *n, const char *group, const struct ip_addr *local)
@@ -30,6 +75,7 @@ static void leave(struct net *n, const char *group, const struct ip_addr *local)
 	engine_lock(net_engine(n));
 	ud->leave(ud->ctx, &g, local);
 	engine_unlock(net_engine(n));
+	assert_int_equal(settle(n, NULL, local), 0);
 }
 
 static void is_source(struct net *n, const char *group, const char *local)
@@ -162,9 +208,68 @@ static void test_kernel(void **state)
 	finish(n[1]);
 }
 
+/* The host is told once of each group, and of one that it refused when it is wanted again. */
+static void test_kernel_refuses(void **state)
+{
+	static const char *const set[] = {"port=kernel", "address=127.0.0.1/31", "log=error"};
+	uint16_t port;
+	struct net *n = start_kernel(set, 3, &port);
+
+	told = 0;
+	told_refuse = 2;
+	assert_int_equal(join(n, GROUP, &any), -ENOSPC);
+	assert_int_equal(join(n, GROUP, &any), -ENOSPC);
+	assert_int_equal(told, 2);
+	leave(n, GROUP, &any);
+	leave(n, GROUP, &any);
+	assert_int_equal(told, 2); /* it knows of none */
+	assert_int_equal(join(n, GROUP, &any), 0);
+	assert_int_equal(join(n, GROUP, &any), 0);
+	assert_int_equal(told, 3);
+	assert_int_equal(say(n, "127.0.0.1", GROUP, GROUP_PORT, "in it", 5), 0);
+	expect_ttl(n, "127.0.0.1", GROUP, "in it", 1);
+	leave(n, GROUP, &any);
+	assert_int_equal(told, 3);
+	leave(n, GROUP, &any);
+	assert_int_equal(told, 4);
+	finish(n);
+}
+
+static void changes_its_mind(struct net *n)
+{
+	const struct ud_net *ud = net_ud(n);
+	const struct ip_addr g = addr(GROUP);
+
+	if (told == 1 || told == 3)
+		ud->leave(ud->ctx, &g, &any);
+	else if (told == 2)
+		assert_int_equal(ud->join(ud->ctx, &g, &any), 0);
+}
+
+/* Others join and leave while the host is told: it is told until that is so. */
+static void test_kernel_meanwhile(void **state)
+{
+	static const char *const set[] = {"port=kernel", "address=127.0.0.1/31", "log=error"};
+	uint16_t port;
+	struct net *n = start_kernel(set, 3, &port);
+
+	told = 0;
+	meanwhile = changes_its_mind;
+	assert_int_equal(join(n, GROUP, &any), 0);
+	assert_int_equal(told, 4); /* joined, left, joined, left */
+	meanwhile = NULL;
+	assert_int_equal(join(n, GROUP, &any), 0);
+	assert_int_equal(told, 5);
+	leave(n, GROUP, &any);
+	assert_int_equal(told, 6);
+	finish(n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kernel_refuses),
+		cmocka_unit_test(test_kernel_meanwhile),
 		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_port),
 		cmocka_unit_test(test_port_on),

@@ -34,6 +34,8 @@ static struct {
 	struct link link[LINKS];
 	unsigned links;
 	int join_rc;
+	bool unsettled; /**< something was joined or left since settle() */
+	int settle_rc;  /**< what it says of any group */
 	struct ip_addr prepared;
 	struct rnic_qp *qp[QPS];
 } v;
@@ -53,6 +55,8 @@ static int net_open(void *ctx, uint16_t port, uint16_t group_port, ud_input_fn *
 
 static void net_close(void *ctx)
 {
+	assert_int_equal(v.links, 0);
+	assert_false(v.unsettled);
 	v.input = NULL;
 }
 
@@ -66,6 +70,8 @@ static void net_prepare(void *ctx, const struct ip_addr *remote)
 static int net_join(void *ctx, const struct ip_addr *g, const struct ip_addr *local)
 {
 	assert_true(ip_addr_equal(&v.prepared, g));
+	assert_true(engine_is_held(&v.pair.engine));
+	v.unsettled = true;
 	if (!v.join_rc)
 		v.link[v.links++] = (struct link){*g, *local};
 	return v.join_rc;
@@ -73,12 +79,22 @@ static int net_join(void *ctx, const struct ip_addr *g, const struct ip_addr *lo
 
 static void net_leave(void *ctx, const struct ip_addr *g, const struct ip_addr *local)
 {
+	assert_true(engine_is_held(&v.pair.engine));
+	v.unsettled = true;
 	for (unsigned i = 0; i < v.links; i++)
 		if (ip_addr_equal(&v.link[i].group, g) && ip_addr_equal(&v.link[i].local, local)) {
 			v.link[i] = v.link[--v.links];
 			return;
 		}
 	fail();
+}
+
+/** The host may take long here, too. */
+static int net_settle(void *ctx, const struct ip_addr *g, const struct ip_addr *local)
+{
+	assert_false(engine_is_held(&v.pair.engine));
+	v.unsettled = false;
+	return g ? v.settle_rc : 0;
 }
 
 static int net_group_source(void *ctx, const struct ip_addr *g, struct ip_addr *local)
@@ -123,6 +139,7 @@ static int setup(void **state)
 		.prepare = net_prepare,
 		.join = net_join,
 		.leave = net_leave,
+		.settle = net_settle,
 		.group_source = net_group_source,
 		.max_message = 1024,
 		.group_ttl = 1};
@@ -142,6 +159,7 @@ static int teardown(void **state)
 	for (unsigned i = 0; i < QPS; i++)
 		if (v.qp[i])
 			assert_int_equal(rnic_qp_destroy(v.qp[i]), 0);
+	assert_false(v.unsettled);
 	pair_fini(&v.pair);
 	assert_int_equal(v.links, 0);
 	assert_null(v.input);
@@ -302,6 +320,41 @@ static void test_refused(void **state)
 	assert_int_equal(v.links, LINKS);
 }
 
+/* The host is told of all that is joined and left, when others have the engine. */
+static void test_settled(void **state)
+{
+	assert_int_equal(rnic_qp_attach(v.qp[0], &group), 0);
+	assert_false(v.unsettled);
+	assert_int_equal(rnic_qp_detach(v.qp[0], &group), 0);
+	assert_false(v.unsettled);
+	assert_int_equal(rnic_qp_attach(v.qp[0], &group), 0);
+	rnic_qp_detach_all(v.qp[0]);
+	assert_int_equal(v.links, 0);
+	assert_false(v.unsettled);
+	assert_int_equal(rnic_qp_attach(v.qp[0], &group), 0);
+	assert_int_equal(rnic_qp_destroy(v.qp[0]), 0);
+	v.qp[0] = NULL;
+	assert_int_equal(v.links, 0);
+	assert_false(v.unsettled);
+}
+
+/* It may refuse then: nothing is left behind, and who was in before stays. */
+static void test_host_refuses(void **state)
+{
+	v.settle_rc = -ENOSPC;
+	assert_int_equal(rnic_qp_attach(v.qp[0], &group), -ENOSPC);
+	assert_false(rnic_qp_is_attached(v.qp[0]));
+	assert_int_equal(v.links, 0);
+	assert_false(v.unsettled);
+	v.settle_rc = 0;
+	assert_int_equal(rnic_qp_attach(v.qp[0], &group), 0);
+	v.settle_rc = -ENOSPC;
+	assert_int_equal(rnic_qp_attach(v.qp[0], &group), 0);
+	assert_int_equal(rnic_qp_attach(v.qp[1], &group), -ENOSPC);
+	assert_true(rnic_qp_is_attached(v.qp[0]));
+	assert_int_equal(v.links, 1);
+}
+
 /* ---- endpoints ----------------------------------------------------------------------------- */
 
 static struct rnic_ep *endpoint(bool bound)
@@ -363,7 +416,21 @@ static void test_join_refused(void **state)
 	v.join_rc = -EADDRNOTAVAIL;
 	assert_int_equal(rnic_ep_join(ep, g), -EADDRNOTAVAIL);
 	assert_int_equal(rnic_ep_leave(ep, g), -EINVAL);
+	v.join_rc = 0;
+	v.settle_rc = -ENOSPC;
+	assert_int_equal(rnic_ep_join(ep, g), -ENOSPC);
+	assert_int_equal(rnic_ep_leave(ep, g), -EINVAL);
+	assert_int_equal(v.links, 0);
+	assert_false(v.unsettled);
+	v.settle_rc = 0;
+	assert_int_equal(rnic_ep_join(ep, g), 0);
+	assert_false(v.unsettled);
+	assert_int_equal(rnic_ep_leave(ep, g), 0);
+	assert_false(v.unsettled);
+	assert_int_equal(rnic_ep_join(ep, g), 0);
 	rnic_ep_destroy(ep);
+	assert_int_equal(v.links, 0);
+	assert_false(v.unsettled);
 }
 
 /* A group is resolved at once; nobody is to be asked for a QP there. */
@@ -399,6 +466,8 @@ int main(void)
 		TEST(test_wrong_number),
 		TEST(test_self),
 		TEST(test_refused),
+		TEST(test_settled),
+		TEST(test_host_refuses),
 		TEST(test_join),
 		TEST(test_join_refused),
 		TEST(test_resolve),
