@@ -10,6 +10,7 @@
 #include "base/ip_addr.h"
 #include "base/siphash.h"
 #include "pcap/connection.h"
+#include "pcap/handshake.h"
 
 enum flow_state {
 	FLOW_NEW,  /**< no text yet */
@@ -23,8 +24,7 @@ struct flow {
 	struct flow *newer, *older;
 	struct ip_endpoint end[2]; /**< the lower one first */
 	struct connection *connection;
-	uint32_t isn[2];
-	bool syn[2]; /**< isn is known */
+	struct handshakes syns;
 	uint8_t state;
 	/** Segments of each side whose TCP checksum is right, or left to hardware; and is wrong. */
 	uint16_t right[2], wrong[2];

@@ -116,12 +116,12 @@ static bool follow_open_connection(struct follow *w, struct flow *flow, uint64_t
 static void follow_consider(struct follow *w, struct flow *flow, unsigned side,
 	const struct packet *p, const struct cap_frame *f)
 {
-	bool key = follow_has_key(p), fresh = flow->state == FLOW_NEW && flow->syn[side];
+	bool key = follow_has_key(p), fresh = flow->state == FLOW_NEW && flow->syns.now.syn[side];
 	bool join = !key && !fresh && flow->state == FLOW_NEW && follow_is_wanted(w, p);
 	bool talked = flow->state != FLOW_NEW;
 	/* Its peer's SYN may be one of a connection before. */
-	bool old =
-		p->flags & PACKET_ACK && p->ack - (flow->isn[!side] + 1) >= REASSEMBLY_WINDOW_MAX;
+	bool old = p->flags & PACKET_ACK &&
+		   p->ack - (flow->syns.now.isn[!side] + 1) >= REASSEMBLY_WINDOW_MAX;
 	struct connection *c;
 
 	if (!key && !fresh && !join) {
@@ -132,13 +132,14 @@ static void follow_consider(struct follow *w, struct flow *flow, unsigned side,
 		return;
 	c = flow->connection;
 	/* Its peer begins with its SYN, or goes on where the segment acknowledges. */
-	if (!talked && flow->syn[!side] && !old)
-		cap_reassembly_start(&c->stream[!side].tcp, flow->isn[!side] + 1);
+	if (!talked && flow->syns.now.syn[!side] && !old)
+		cap_reassembly_start(&c->stream[!side].tcp, flow->syns.now.isn[!side] + 1);
 	else if (p->flags & PACKET_ACK)
 		cap_reassembly_start(&c->stream[!side].tcp, p->ack);
-	cap_reassembly_start(&c->stream[side].tcp, fresh && !key ? flow->isn[side] + 1 : p->seq);
+	cap_reassembly_start(
+		&c->stream[side].tcp, fresh && !key ? flow->syns.now.isn[side] + 1 : p->seq);
 	c->stream[side].whole = fresh || key;
-	c->stream[!side].whole = flow->syn[!side] || key;
+	c->stream[!side].whole = flow->syns.now.syn[!side] || key;
 	if (join)
 		connection_join(c);
 }
@@ -148,7 +149,7 @@ static void follow_consider(struct follow *w, struct flow *flow, unsigned side,
 static void follow_restart(struct flow *flow)
 {
 	flow->state = FLOW_NEW;
-	flow->syn[0] = flow->syn[1] = false;
+	flow->syns = (struct handshakes){0};
 }
 
 /* Captured behind text of the connection that it began. */
@@ -156,7 +157,7 @@ static bool follow_is_late_syn(const struct flow *flow, unsigned side, const str
 {
 	const struct cap_reassembly *r;
 
-	if (!flow->connection || flow->syn[side])
+	if (!flow->connection || flow->syns.now.syn[side])
 		return false;
 	r = &flow->connection->stream[side].tcp;
 	return r->known && r->first - (p->seq + 1) < LATE_SYN_MAX;
@@ -177,8 +178,8 @@ static void follow_begin_anew(
 	follow_end(w, flow, CONNECTION_REUSED, frame);
 	follow_restart(flow);
 	for (unsigned i = 0; i < 2; i++) {
-		flow->syn[i] = syn[i].seen;
-		flow->isn[i] = syn[i].isn;
+		flow->syns.now.syn[i] = syn[i].seen;
+		flow->syns.now.isn[i] = syn[i].isn;
 	}
 }
 
@@ -232,13 +233,13 @@ static void follow_look_for_syn(struct follow *w, struct flow *flow, unsigned si
 static void follow_take_syn(struct follow *w, struct flow *flow, unsigned side,
 	const struct packet *p, const struct cap_frame *f)
 {
-	bool again = flow->syn[side] && flow->isn[side] == p->seq;
+	const struct handshake *now = &flow->syns.now;
 
-	if (again)
+	if (flow->state != FLOW_NEW && now->syn[side] && now->isn[side] == p->seq)
 		return;
 	if (follow_is_late_syn(flow, side, p)) {
-		flow->syn[side] = true;
-		flow->isn[side] = p->seq;
+		flow->syns.now.syn[side] = true;
+		flow->syns.now.isn[side] = p->seq;
 		flow->connection->stream[side].whole = true;
 		cap_reassembly_begin_earlier(&flow->connection->stream[side].tcp, p->seq + 1);
 		return;
@@ -247,18 +248,7 @@ static void follow_take_syn(struct follow *w, struct flow *flow, unsigned side,
 		follow_take_syn_within(w, flow, side, p, f);
 		return;
 	}
-	/* Likewise where no text has come yet. */
-	if (flow->state == FLOW_NEW && flow->syn[0] && flow->syn[1] && !(p->flags & PACKET_ACK))
-		return;
-	/* Addresses and ports used once more; a SYN with ACK may answer one just seen. */
-	if (flow->syn[side] || flow->state != FLOW_NEW)
-		follow_restart(flow);
-	flow->syn[side] = true;
-	flow->isn[side] = p->seq;
-	if (p->flags & PACKET_ACK) {
-		flow->syn[!side] = true;
-		flow->isn[!side] = p->ack - 1;
-	}
+	handshake_syn(&flow->syns, flow->state != FLOW_NEW, side, p);
 }
 
 /* ---- damage --------------------------------------------------------------------------------- */
@@ -330,6 +320,10 @@ static void follow_take_segment(struct follow *w, struct flow *flow, unsigned si
 	}
 	if (flow->connection && !(p->flags & PACKET_RST))
 		follow_look_for_syn(w, flow, side, p, f);
+	/* Addresses and ports used once more. */
+	if (!flow->connection && !(p->flags & PACKET_RST) &&
+		handshake_confirm(&flow->syns, side, p))
+		flow->state = FLOW_NEW;
 	if (flow->state != FLOW_OPEN && flow->state != FLOW_OVER && p->len != 0)
 		follow_consider(w, flow, side, p, f);
 	c = flow->connection;

@@ -26,18 +26,22 @@ struct mutations_row {
 	uint64_t found, blamed; /**< violations: found; and something found of the other end */
 };
 
-/** A segment that neither end has sent, right before a violation of each kind. */
+/** A segment that neither end has sent, right before a violation of each kind, or long before. */
 struct mutations_foreign {
 	const char *name;
 	uint8_t flags;
-	bool from_peer;
+	bool from_peer, in_handshake; /**< in_handshake: right behind the last SYN before it */
 };
 
 static const struct mutations_foreign mutations_foreign[] = {
-	{"any of these, behind a foreign RST", PACKET_RST, false},
-	{"any of these, behind a foreign RST of the other end", PACKET_RST, true},
-	{"any of these, behind a foreign SYN", PACKET_SYN, false},
-	{"any of these, behind a foreign SYN of the other end", PACKET_SYN, true},
+	{"any of these, behind a foreign RST", PACKET_RST, false, false},
+	{"any of these, behind a foreign RST of the other end", PACKET_RST, true, false},
+	{"any of these, behind a foreign SYN", PACKET_SYN, false, false},
+	{"any of these, behind a foreign SYN of the other end", PACKET_SYN, true, false},
+	{"any of these, a foreign SYN and ACK in the handshake", PACKET_SYN | PACKET_ACK, false,
+		true},
+	{"any of these, a foreign SYN and ACK of the other end in it", PACKET_SYN | PACKET_ACK,
+		true, true},
 };
 
 #define MUTATIONS_FOREIGN (sizeof mutations_foreign / sizeof *mutations_foreign)
@@ -146,21 +150,48 @@ static void mutations_violation(struct mutations *m, const struct variant *all,
 	}
 }
 
+/* Where the foreign frame goes, at the frame of @p t in front of it or at the one behind its SYN.
+ */
+static uint64_t mutations_foreign_at(const struct variant *all, const struct violations_target *t,
+	const struct mutations_foreign *how)
+{
+	uint64_t at = t->frame;
+
+	for (unsigned k = 0; how->in_handshake && k + 1 < all->n; k++) {
+		struct packet p;
+
+		if (all->frames[k].number >= t->frame)
+			break;
+		if (packet_parse(&all->frames[k], &p) == PACKET_TCP && p.flags & PACKET_SYN &&
+			(memcmp(&p.src, &t->from, sizeof p.src) == 0 ||
+				memcmp(&p.dst, &t->from, sizeof p.dst) == 0))
+			at = all->frames[k + 1].number;
+	}
+	return at;
+}
+
 /* All frames, and a foreign one before that of @p t. @return false: that has no TCP header. */
 static bool mutations_add_foreign(struct variant *v, const struct variant *all,
 	const struct violations_target *t, const struct mutations_foreign *how, uint8_t *bytes)
 {
+	uint64_t at = mutations_foreign_at(all, t, how);
+	const struct cap_frame *like = NULL;
 	bool found = false;
 
+	for (unsigned k = 0; k < all->n; k++)
+		if (all->frames[k].number == t->frame)
+			like = &all->frames[k];
 	variant_clear(v);
 	v->config = all->config;
 	for (unsigned k = 0; k < all->n; k++) {
 		const struct cap_frame *f = &all->frames[k];
 		struct cap_frame foreign;
 
-		if (!found && f->number == t->frame) {
-			if (!variant_make_foreign(f, how->flags, how->from_peer, bytes, &foreign))
+		if (!found && f->number == at) {
+			if (!variant_make_foreign(
+				    like, how->flags, how->from_peer, bytes, &foreign))
 				return false;
+			foreign.number = f->number;
 			variant_add(v, &foreign);
 			found = true;
 		}
