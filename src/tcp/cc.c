@@ -103,6 +103,12 @@ void tcp_cc_undo(struct tcp_cc *cc, uint64_t now)
 		cc->ops->undo(cc, now);
 }
 
+void tcp_cc_confirm(struct tcp_cc *cc)
+{
+	if (!cc->ops->owns_cwnd)
+		cc->prior_cwnd = 0;
+}
+
 /**
  * RFC 5681 section 4.1: after an idle RTO the window is out of date. It is halved for each (RFC
  * 2861 section 3.1), down to the restart window. Slow start then goes up to three quarters of the

@@ -145,6 +145,12 @@ void tcp_cc_recovered(struct tcp_cc *cc, uint64_t now);
 /** The last congestion() or timeout() was spurious: as if it had not been. */
 void tcp_cc_undo(struct tcp_cc *cc, uint64_t now);
 
+/**
+ * The window is reduced rightly whatever the last congestion() or timeout() was: no undo() of it. A
+ * module that owns its cwnd has its own answer to each signal, and takes back no other.
+ */
+void tcp_cc_confirm(struct tcp_cc *cc);
+
 /** Sending begins again after nothing was in flight for @p idle. */
 void tcp_cc_restart(struct tcp_cc *cc, uint64_t idle, uint64_t rto, uint64_t now);
 

@@ -82,7 +82,10 @@ void tcp_ecn_echoed(struct tcp_conn *c, const struct tcp_segment *seg)
 	c->ecn.recover = c->snd_nxt;
 	c->ecn.waiting = true;
 	c->cwr_pending = true;
-	/* Section 6.1.2: a loss in the same window has reduced it already. */
-	if (!tcp_ca_recovering(c))
+	/* Section 6.1.2: a loss in the same window has reduced it already. Even if that was none.
+	 */
+	if (tcp_ca_recovering(c))
+		tcp_cc_confirm(&c->cc);
+	else
 		tcp_loss_ecn(c);
 }

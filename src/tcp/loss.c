@@ -194,6 +194,9 @@ void tcp_loss_undo(struct tcp_conn *c)
 	}
 	c->rec.undo_on = false;
 	tcp_sendq_unlose(&c->sendq);
+	/* What is not taken back ends as in tcp_loss_leave(). */
+	if (c->ca_state == TCP_CA_RECOVERY && !c->cc.prior_cwnd && !c->cc.ops->owns_cwnd)
+		c->cc.cwnd = c->cc.ssthresh;
 	tcp_cc_undo(&c->cc, c->s->now);
 	if (!tcp_ca_recovering(c))
 		return;

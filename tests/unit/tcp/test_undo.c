@@ -211,6 +211,42 @@ static void test_dsack_finds_a_spurious_recovery(void **state)
 	host_end(&f.h);
 }
 
+/** The peer tells of a mark. */
+static void mark(uint32_t acked)
+{
+	f.c->ecn.on = true;
+	f.p.ack = f.first + acked * LEN;
+	peer_send(&f.p, TCP_ECE, NULL, 0);
+}
+
+/** RFC 3168 section 6.1.2: a mark in the window that was reduced for a loss is answered by that. */
+static void test_a_mark_keeps_the_window_of_a_spurious_recovery(void **state)
+{
+	(void)recovered_wrongly(TCP_HAS_TS);
+	mark(0);
+	assert_true(f.c->cwr_pending);
+	flight_ack(&f, 4);
+	assert_int_equal(f.c->spurious_recoveries, 1); /* nothing else is to be sent again */
+	assert_int_equal(f.c->ca_state, TCP_CA_OPEN);
+	assert_int_equal(f.c->cc.ssthresh, 10 * LEN / 2);
+	assert_int_equal(f.c->cc.cwnd, 10 * LEN / 2);
+	host_end(&f.h);
+}
+
+static void test_a_mark_keeps_the_window_of_a_spurious_timeout(void **state)
+{
+	uint32_t cwnd = timed_out(SACK);
+
+	mark(1);
+	expect_two_new(14);
+	flight_ack(&f, 2);
+	assert_int_equal(f.c->rto.spurious, 1);
+	assert_int_equal(f.c->sendq.lost, 0);
+	assert_true(f.c->cc.ssthresh < cwnd);
+	assert_true(f.c->cc.cwnd <= f.c->cc.ssthresh);
+	host_end(&f.h);
+}
+
 static void test_dsack_for_one_of_two_is_no_proof(void **state)
 {
 	flight_start(&f, SACK);
@@ -267,6 +303,8 @@ int main(void)
 		cmocka_unit_test(test_timestamps_find_a_spurious_recovery),
 		cmocka_unit_test(test_timestamps_confirm_a_recovery),
 		cmocka_unit_test(test_dsack_finds_a_spurious_recovery),
+		cmocka_unit_test(test_a_mark_keeps_the_window_of_a_spurious_recovery),
+		cmocka_unit_test(test_a_mark_keeps_the_window_of_a_spurious_timeout),
 		cmocka_unit_test(test_dsack_for_one_of_two_is_no_proof),
 		cmocka_unit_test(test_duplicates_that_the_network_made),
 		cmocka_unit_test(test_dsack_of_a_later_time_undoes_nothing),
