@@ -87,9 +87,14 @@ enum {
 
 /** Router Advertisement (RFC 4861 section 4.2). */
 enum {
+	ND_RA_FLAGS = 5,
 	ND_RA_LIFETIME = 6, /**< seconds */
 	ND_RA_LEN = 16,
 };
+/** Of its flags: Prf (RFC 4191 section 2.2). */
+#define ND_RA_PREFERENCE      0x18
+#define ND_RA_PREFERENCE_HIGH 0x08
+#define ND_RA_PREFERENCE_LOW  0x18
 
 /** Options (RFC 4861 section 4.6). */
 enum {

@@ -328,6 +328,19 @@ static void nd_take_mtu(struct ip_stack *s, const uint8_t *p)
 	ip_paths_changed(s);
 }
 
+/* RFC 4191 section 2.2: the value that is reserved is taken for medium. */
+static int8_t nd_preference(uint8_t flags)
+{
+	switch (flags & ND_RA_PREFERENCE) {
+	case ND_RA_PREFERENCE_HIGH:
+		return 1;
+	case ND_RA_PREFERENCE_LOW:
+		return -1;
+	default:
+		return 0;
+	}
+}
+
 /* RFC 4861 sections 6.1.2 and 6.3.4. */
 static void nd_ra_input(
 	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now)
@@ -345,6 +358,7 @@ static void nd_ra_input(
 		return;
 	}
 	def.expires = nd_lifetime_end(now, load_be16(p + ND_RA_LIFETIME));
+	def.preference = nd_preference(p[ND_RA_FLAGS]);
 	/* RFC 4861 section 6.3.7: who is no default router does not end the search for one. */
 	if (def.expires)
 		timer_stop(s->cfg.wheel, &s->rs_timer);

@@ -37,7 +37,9 @@ static bool route_goes_before(const struct route *a, const struct route *b)
 {
 	if (a->prefix_len != b->prefix_len)
 		return a->prefix_len > b->prefix_len;
-	return a->origin < b->origin;
+	if (a->origin != b->origin)
+		return a->origin < b->origin;
+	return a->preference > b->preference;
 }
 
 /* Default routers are several (RFC 4861 section 6.3.6); of another prefix a person means one. */
@@ -191,7 +193,11 @@ void route_advertise(struct ip_stack *s, const struct route *r)
 
 	key.prefix = route_mask(&r->prefix, r->prefix_len);
 	known = route_find_same(&s->routes, &key);
-	if (known && r->expires) {
+	if (known && r->expires && known->preference != r->preference) {
+		key.left = known->left;
+		route_remove_at(s, (unsigned)(known - s->routes.r));
+		(void)route_insert(s, &key);
+	} else if (known && r->expires) {
 		known->expires = r->expires;
 		route_schedule(s);
 	} else if (known) {

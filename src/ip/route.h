@@ -17,8 +17,9 @@ struct route {
 	bool has_gateway;
 	struct ip_addr gateway;
 	enum route_origin origin;
-	uint64_t expires; /**< ns; TIMER_NEVER */
-	uint32_t left;    /**< not 0: the gateway does not answer; the smallest was left first */
+	int8_t preference; /**< a router's own: 1 high, 0 medium, -1 low (RFC 4191 section 2.1) */
+	uint64_t expires;  /**< ns; TIMER_NEVER */
+	uint32_t left;     /**< not 0: the gateway does not answer; the smallest was left first */
 };
 
 struct route_table {
@@ -35,7 +36,10 @@ void route_init(struct ip_stack *s);
 /** @return 0, -EEXIST (same prefix and, if advertised or a default, same gateway), -ENOSPC. */
 int route_insert(struct ip_stack *s, const struct route *r);
 
-/** Insert an advertised route, or update its lifetime; or remove it, if its @p expires is 0. */
+/**
+ * Insert an advertised route, or update its lifetime and preference; or remove it, if its @p
+ * expires is 0.
+ */
 void route_advertise(struct ip_stack *s, const struct route *r);
 
 /** Find the next hop to @p dst. @return 0 or -ENETUNREACH. */

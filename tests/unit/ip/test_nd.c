@@ -434,6 +434,51 @@ static void another_router_is_used_when_one_does_not_answer(void **state)
 	host_free(h);
 }
 
+/** An RA of fe80::@p of with these flags. */
+static void advertise(struct host *h, unsigned of, const char *flags)
+{
+	char text[400];
+
+	snprintf(text, sizeof text,
+		ETH_ALL HEAD "fe 80 00 00 00 00 00 00 00 00 00 00 00 00 00 %02x " ALL
+			     "86 00 00 00 40 %s 07 08 00 00 00 00 00 00 00 00 ",
+		of, flags);
+	input_fixed(h, text, 0);
+}
+
+/* RFC 4191 section 2.2: high, medium, low, and 10 as medium; the other flags are others'. */
+static void routers_are_preferred_by_what_they_say(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr second = host_addr("fe80::2");
+
+	advertise(h, 4, "18");
+	assert_true(hop(h, "2001:db8:9::1", "fe80::4"));
+	advertise(h, 3, "10");
+	assert_true(hop(h, "2001:db8:9::1", "fe80::3"));
+	advertise(h, 5, "c0");
+	assert_true(hop(h, "2001:db8:9::1", "fe80::3")); /* as good: the first stays */
+	advertise(h, 2, "c8");
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	/* A router changes its mind, and is no other one by that. */
+	advertise(h, 2, "18");
+	assert_true(hop(h, "2001:db8:9::1", "fe80::3"));
+	assert_int_equal(h->ip->routes.advertised, 4);
+	advertise(h, 2, "08");
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	/* Section 3.2: one that can be reached goes before one that is preferred. */
+	route_leave_gateway(h->ip, &second, h->now);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::3"));
+	advertise(h, 2, "00");
+	advertise(h, 2, "08");
+	assert_true(hop(h, "2001:db8:9::1", "fe80::3"));
+	route_return_to_gateway(h->ip, &second);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	host_run(h, 1801 * SECOND);
+	assert_int_equal(h->ip->routes.advertised, 0);
+	host_free(h);
+}
+
 static void bad_router_advertisements(void **state)
 {
 	struct host *h = host_new_v6();
@@ -627,6 +672,7 @@ int main(void)
 		cmocka_unit_test(rival_does_not_speak_for_the_router),
 		cmocka_unit_test(router_without_an_address_stays_unknown),
 		cmocka_unit_test(another_router_is_used_when_one_does_not_answer),
+		cmocka_unit_test(routers_are_preferred_by_what_they_say),
 		cmocka_unit_test(bad_router_advertisements),
 		cmocka_unit_test(lifetime_may_be_endless),
 		cmocka_unit_test(options_of_the_wrong_form_are_passed_over),
