@@ -31,7 +31,7 @@ void tcp_cc_init(
 	struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint32_t smss, bool syn_lost, uint64_t now)
 {
 	*cc = (struct tcp_cc){.ops = ops, .smss = smss, .ssthresh = SSTHRESH_INFINITE};
-	/* RFC 6928 section 2; RFC 5681 section 3.1 after a SYN's loss. */
+	/* RFC 6928 section 2, where one retransmission is no loss yet; RFC 5681 section 3.1. */
 	cc->cwnd = syn_lost ? smss : tcp_cc_initial_window(smss);
 	ops->init(cc, now);
 }

@@ -110,7 +110,8 @@ extern const struct tcp_cc_ops tcp_cc_bbr;
 /** "cubic", "newreno" or "bbr"; NULL: the default. @return NULL if there is no such name. */
 const struct tcp_cc_ops *tcp_cc_find(const char *name);
 
-/** Begin, with the initial window of RFC 6928, or one segment when the SYN was lost. */
+/** Begin, with the initial window of RFC 6928, or one segment if the SYN was lost, more than once.
+ */
 void tcp_cc_init(struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint32_t smss, bool syn_lost,
 	uint64_t now);
 

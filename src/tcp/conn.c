@@ -202,7 +202,8 @@ void tcp_conn_establish(struct tcp_conn *c)
 		c->rto.base = TCP_RTO_AFTER_SYN_LOSS;
 	tcp_loss_init(c);
 	c->cwnd_limited = c->snd_una - 1;
-	tcp_cc_init(&c->cc, c->cc.ops, c->emss, c->syn_sent_n > 1, c->s->now);
+	/* RFC 6928 section 2: a single one may have been needless. */
+	tcp_cc_init(&c->cc, c->cc.ops, c->emss, c->syn_sent_n > 2, c->s->now);
 	tcp_buffer_establish(c);
 	tcp_pace_init(c);
 	tcp_timers_keepalive(c);

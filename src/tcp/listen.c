@@ -217,7 +217,7 @@ static struct tcp_conn *tcp_listen_grow(struct tcp_listener *l, const struct tcp
 	c->passive = true;
 	c->listener = l;
 	c->cc.ops = l->cc;
-	c->syn_sent_n = e->syn_sent_n;
+	c->syn_sent_n = e->syn_sent_n + e->repeated; /* Karn's rule cares not why */
 	c->progress_at = e->sent_at;
 	c->ecn.on = e->ecn;
 	tcp_conn_take_syn(c, &syn);
@@ -343,6 +343,7 @@ static bool tcp_listen_check(
 	}
 	if (again || !tcp_segment_acceptable(seg, e->irs + 1, tcp_syn_window(s))) {
 		if (again && !(seg->flags & TCP_ACK)) {
+			h->e.repeated = true;
 			tcp_send_syn_ack(s, e, false); /* ours was lost */
 		} else if (seg->flags & TCP_RST) {
 			s->stats.resets_ignored++;

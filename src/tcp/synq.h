@@ -30,7 +30,9 @@ struct tcp_syn_request {
 	uint8_t has;  /**< the options that both sides will use, and TCP_HAS_MSS if it had one */
 	uint8_t wscale;
 	bool ecn;
-	uint8_t syn_sent_n; /**< transmissions of our SYN,ACK; 0: not counted (a cookie) */
+	bool repeated;      /**< our SYN,ACK went again for the peer's SYN, which came again */
+	uint8_t syn_sent_n; /**< transmissions of our SYN,ACK by its timer; 0: not counted (a
+			       cookie) */
 	uint64_t sent_at;   /**< the first one */
 };
 

@@ -229,6 +229,47 @@ static void test_ports_of_listeners(void **state)
 	host_end(&h);
 }
 
+/** The handshake ends @p ns after the peer's SYN, and after it came again if @p again. */
+static struct tcp_conn *handshake(uint64_t ns, bool again)
+{
+	struct peer p = {.h = &h, .lport = PORT, .wnd = 5000};
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	host_advance(&h, ns);
+	if (again)
+		host_hear(&h, PORT, &syn, NULL);
+	ip_double_drain(&h.ip);
+	peer_send_at(&p, TCP_ACK, 1001, a.h.seq + 1, NULL, 0);
+	assert_int_equal(h.app.accepted, 1);
+	return tcp_conn_of(h.app.llp);
+}
+
+/** RFC 6298 section 3, Karn: which of two answers to a SYN is acknowledged cannot be told. */
+static void test_a_syn_that_came_again_measures_nothing(void **state)
+{
+	assert_int_equal(handshake(300 * MS, false)->rto.srtt, 300 * MS);
+	host_end(&h);
+	assert_int_equal(handshake(300 * MS, true)->rto.srtt, 0);
+	host_end(&h);
+}
+
+/** RFC 6928 section 2: one SYN,ACK too many may be a slow path, two are a loss. */
+static void test_one_lost_syn_does_not_cost_the_initial_window(void **state)
+{
+	struct tcp_conn *c = handshake(1100 * MS, false);
+
+	assert_int_equal(c->cc.cwnd, tcp_cc_initial_window(c->emss));
+	assert_int_equal(c->rto.base, TCP_RTO_AFTER_SYN_LOSS);
+	host_end(&h);
+	c = handshake(3100 * MS, false);
+	assert_int_equal(c->cc.cwnd, c->emss);
+	host_end(&h);
+}
+
 static void test_reset_makes_room(void **state)
 {
 	struct peer p = {.h = &h, .lport = PORT, .wnd = 5000};
@@ -378,6 +419,8 @@ int main(void)
 		cmocka_unit_test(test_syn_ack_offers_nothing_unasked),
 		cmocka_unit_test(test_oldest_half_open_goes),
 		cmocka_unit_test(test_limit_of_all_takes_from_the_fullest),
+		cmocka_unit_test(test_a_syn_that_came_again_measures_nothing),
+		cmocka_unit_test(test_one_lost_syn_does_not_cost_the_initial_window),
 		cmocka_unit_test(test_reset_makes_room),
 		cmocka_unit_test(test_accept_again),
 		cmocka_unit_test(test_unlisten_while_accepting),
