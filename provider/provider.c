@@ -53,10 +53,9 @@ static bool provider_is_begun(void)
 /* A copy of the parent's slot would keep it when the parent is gone; the child takes its own. */
 static void provider_forget_slot(void)
 {
-	if (provider_process.config.slot_fd < 0)
+	if (provider_process.config.slot_hold.n == 0)
 		return;
-	close(provider_process.config.slot_fd);
-	provider_process.config.slot_fd = -1;
+	slot_release(&provider_process.config.slot_hold);
 	atomic_store(&provider_process.device->guid, 0);
 }
 
@@ -150,7 +149,7 @@ static int provider_open_stack(struct stack **stack, struct config_error *e)
 	rc = stack_open(&provider_process.config, stack, e);
 	fd_room_give_back(&room);
 	/* The stack's now, or given back. */
-	provider_process.config.slot_fd = -1;
+	provider_process.config.slot_hold.n = 0;
 	return rc;
 }
 

@@ -187,12 +187,13 @@ bool stack_is_orphan(const struct stack *s)
 int stack_open(const struct config *c, struct stack **out, struct config_error *e)
 {
 	struct stack *s = calloc(1, sizeof *s);
+	struct slot_hold hold;
 	int r;
 
 	if (!s) {
 		snprintf(e->text, sizeof e->text, "no memory");
-		if (c->slot_fd >= 0)
-			close(c->slot_fd);
+		hold = c->slot_hold;
+		slot_release(&hold);
 		return -ENOMEM;
 	}
 	r = net_open(c, &s->net, e);

@@ -138,10 +138,12 @@ static int cmd_run_check_addresses(struct config *c)
  * host's own TCP, which has none. */
 static void cmd_run_sweep(const struct config *c)
 {
-	char directory[CONFIG_MAX_PATH];
+	struct slot_places places;
 
-	if (!config_is_kernel(c) && slot_directory(directory, sizeof directory) == 0)
-		claim_sweep(directory);
+	if (config_is_kernel(c) || slot_find_places(&places) != 0)
+		return;
+	for (unsigned i = 0; i < places.n; i++)
+		claim_sweep(places.path[i]);
 }
 
 int cmd_run(int argc, char **argv)

@@ -183,7 +183,7 @@ static int claim_take_all(
 	for (unsigned i = 0; i < cfg->num_addresses; i++) {
 		const struct ip_addr *a = &cfg->address[i].addr;
 		char *name = c->held[c->n].name;
-		pid_t owner;
+		pid_t owner = 0;
 		int fd;
 
 		claim_name(name, interface, cfg->vlan, a);
@@ -229,6 +229,26 @@ void claim_release(struct claim *c)
 {
 	if (c->n)
 		claim_remove_all(c);
+}
+
+int claims_take(struct claim c[SLOT_PLACES], const struct slot_places *p, const struct config *cfg,
+	struct config_error *e)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < SLOT_PLACES; i++)
+		c[i].n = 0;
+	for (unsigned i = 0; i < p->n && rc == 0; i++)
+		rc = claim_take(&c[i], p->path[i], cfg, e);
+	if (rc != 0)
+		claims_release(c);
+	return rc;
+}
+
+void claims_release(struct claim c[SLOT_PLACES])
+{
+	for (unsigned i = 0; i < SLOT_PLACES; i++)
+		claim_release(&c[i]);
 }
 
 /* ---- those of others ------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #define HOST_CLAIM_H
 
 #include "host/config.h"
+#include "host/slot.h"
 
 /** Room for the name of a file. */
 #define CLAIM_NAME 32
@@ -43,6 +44,12 @@ int claim_take(
  * parent keeps its claims. May be called in a signal handler.
  */
 void claim_release(struct claim *c);
+
+/** As claim_take(), in all places: all or nothing. */
+int claims_take(struct claim c[SLOT_PLACES], const struct slot_places *p, const struct config *cfg,
+	struct config_error *e);
+
+void claims_release(struct claim c[SLOT_PLACES]);
 
 /**
  * Remove the files of claims that nobody has.

@@ -169,7 +169,7 @@ void config_init(struct config *c)
 {
 	struct config_phrase phrase;
 
-	*c = (struct config){.slot_fd = -1};
+	*c = (struct config){.slot = 0};
 	for (unsigned i = 0; i < config_num_keys; i++)
 		if (config_keys[i].initial)
 			config_value_parse(c, &config_keys[i], config_keys[i].initial, &phrase);

@@ -9,6 +9,7 @@
 
 #include "base/ip_addr.h"
 #include "base/log.h"
+#include "host/slot.h"
 #include "mpa/mpa.h"
 #include "tcp/choices.h"
 #include "tls/tls.h"
@@ -88,7 +89,7 @@ struct config {
 	unsigned slot;    /**< 0: none yet, and values with "%{slot}" have not been read */
 	bool slot_wanted; /**< a value contains "%{slot}" */
 	bool slot_names;  /**< "name" contains "%{slot}"; set by config_from_environment() */
-	int slot_fd;      /**< holds the slot; -1: none */
+	struct slot_hold slot_hold;
 	/** Private: a bit for each key that was given, and its last line in the file. */
 	uint64_t given;
 	unsigned file_line[CONFIG_MAX_KEYS];
@@ -127,8 +128,8 @@ int config_from_environment(struct config *c, struct config_error *e);
 
 /**
  * If the configuration needs a slot, take one and read the environment again with its number. Call
- * it once, right before the configuration is used. The owner of @p c then owns `slot_fd`, and gives
- * the slot back by closing it. net_open() takes `slot_fd` over.
+ * it once, right before the configuration is used. The owner of @p c then owns `slot_hold`, and
+ * gives the slot back by slot_release(). net_open() takes `slot_hold` over.
  * @return 0, or a negative errno with @p e filled in; -EBUSY: all slots are taken.
  */
 int config_take_slot(struct config *c, struct config_error *e);

@@ -78,37 +78,36 @@ static int config_settle_addresses(struct config *c, struct config_error *e)
 int config_take_slot(struct config *c, struct config_error *e)
 {
 	const bool names = c->slot_names;
-	char directory[CONFIG_MAX_PATH];
+	struct slot_places places;
+	struct slot_hold hold;
 	unsigned slot;
-	int fd, rc;
+	int rc;
 
 	if (!c->slot_wanted)
 		return config_settle_addresses(c, e);
-	rc = slot_directory(directory, sizeof directory);
+	rc = slot_find_places(&places);
 	if (rc != 0)
-		return config_complain(e, rc, NULL, "the directory of the slots, %s: %s", directory,
-			strerror(-rc));
-	fd = slot_take(directory, c->slot_group, c->slot_first, c->slot_last, &slot);
-	if (fd == -EBUSY)
-		return config_complain(e, fd, NULL,
+		return config_complain(e, rc, NULL, "the directory of the slots, %s: %s",
+			places.path[0], strerror(-rc));
+	rc = slot_take(&places, c->slot_group, c->slot_first, c->slot_last, &slot, &hold);
+	if (rc == -EBUSY)
+		return config_complain(e, rc, NULL,
 			"all slots from %u to %u of group \"%s\" are taken by other processes (see "
 			"%s); expected fewer of them, or a longer range in \"slots\"",
-			c->slot_first, c->slot_last, c->slot_group, directory);
-	if (fd < 0)
+			c->slot_first, c->slot_last, c->slot_group, places.path[0]);
+	if (rc < 0)
 		return config_complain(
-			e, fd, NULL, "cannot take a slot in %s: %s", directory, strerror(-fd));
+			e, rc, NULL, "cannot take a slot in %s: %s", places.path[0], strerror(-rc));
 	rc = config_read_environment(c, slot, e);
 	if (rc <= 0) {
-		close(fd);
+		slot_release(&hold);
 		return rc == 0 ? config_complain(e, -ENOENT, NULL, "the configuration is gone")
 			       : rc;
 	}
-	c->slot_fd = fd;
+	c->slot_hold = hold;
 	c->slot_names = names;
 	rc = config_settle_addresses(c, e);
-	if (rc != 0) {
-		close(fd);
-		c->slot_fd = -1;
-	}
+	if (rc != 0)
+		slot_release(&c->slot_hold);
 	return rc;
 }

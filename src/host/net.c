@@ -213,7 +213,7 @@ void net_stop(struct net *n)
 static void net_reset_at_end(struct net *n)
 {
 	n->ops->reset_all(n);
-	claim_release(&n->claim);
+	claims_release(n->claim);
 }
 
 void net_end(struct net *n)
@@ -252,9 +252,7 @@ void net_end_by(struct net *n, int sig)
 
 void net_release_slot(struct net *n)
 {
-	if (n->config.slot_fd >= 0)
-		close(n->config.slot_fd);
-	n->config.slot_fd = -1;
+	slot_release(&n->config.slot_hold);
 }
 
 void net_let_go(struct net *n)
@@ -299,12 +297,13 @@ void net_close(struct net *n)
 int net_open(const struct config *c, struct net **out, struct config_error *e)
 {
 	struct net *n = calloc(1, sizeof *n);
+	struct slot_hold hold;
 	int r;
 
 	if (!n) {
 		snprintf(e->text, sizeof e->text, "no memory");
-		if (c->slot_fd >= 0)
-			close(c->slot_fd);
+		hold = c->slot_hold;
+		slot_release(&hold);
 		return -ENOMEM;
 	}
 	n->config = *c;

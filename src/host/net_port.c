@@ -18,16 +18,21 @@
 
 static int net_claim_addresses(struct net *n, struct config_error *e)
 {
-	char directory[CONFIG_MAX_PATH];
-	int r = slot_directory(directory, sizeof directory);
+	struct slot_places places;
+	int r = slot_find_places(&places);
 
+	if (places.refused[0])
+		log_printf(&n->log.sink, LOG_LEVEL_WARNING,
+			"%s is not a directory that this user alone can write to: processes that "
+			"lock only there may take our addresses and slot",
+			places.refused);
 	if (r) {
 		log_printf(&n->log.sink, LOG_LEVEL_INFO,
 			"whether other processes have our addresses is not looked at: %s: %s",
-			directory, strerror(-r));
+			places.path[0], strerror(-r));
 		return 0;
 	}
-	return claim_take(&n->claim, directory, &n->config, e);
+	return claims_take(n->claim, &places, &n->config, e);
 }
 
 static int net_open_port(struct net *n, struct config_error *e)
@@ -364,7 +369,7 @@ static void net_port_close(struct net *n)
 {
 	if (n->port)
 		port_close(n->port);
-	claim_release(&n->claim);
+	claims_release(n->claim);
 }
 
 static void net_port_let_go(struct net *n)

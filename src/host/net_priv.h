@@ -109,7 +109,7 @@ struct net {
 	char capture_path[CONFIG_MAX_PATH + 16]; /**< of the capture under way; "": none */
 
 	/* Over a port. */
-	struct claim claim;
+	struct claim claim[SLOT_PLACES];
 	struct port *port;
 	struct capture *capture;
 	struct ip_stack *ip;

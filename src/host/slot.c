@@ -3,19 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** Make it if needed; nobody else may write to it, even if it was there. */
-static int slot_own_directory(const char *path)
+/** Nobody else may write to it. */
+static int slot_check_directory(const char *path)
 {
 	struct stat st;
 
-	if (mkdir(path, 0700) != 0 && errno != EEXIST)
-		return -errno;
 	if (lstat(path, &st) != 0)
 		return -errno;
 	if (!S_ISDIR(st.st_mode))
@@ -23,6 +23,19 @@ static int slot_own_directory(const char *path)
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
 		return -EPERM;
 	return 0;
+}
+
+/** Make it if needed; it is checked even if it was there. */
+static int slot_own_directory(const char *path)
+{
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return -errno;
+	return slot_check_directory(path);
+}
+
+static int slot_name_temporary(char *path, size_t size)
+{
+	return snprintf(path, size, "/tmp/uiwarp-%u", (unsigned)geteuid());
 }
 
 int slot_directory(char *path, size_t size)
@@ -35,11 +48,69 @@ int slot_directory(char *path, size_t size)
 	else if (runtime && runtime[0] == '/')
 		n = snprintf(path, size, "%s/uiwarp", runtime);
 	else
-		n = snprintf(path, size, "/tmp/uiwarp-%u", (unsigned)geteuid());
+		n = slot_name_temporary(path, size);
 	if (n < 0 || (size_t)n >= size)
 		return -ENAMETOOLONG;
 	return slot_own_directory(path);
 }
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+static bool slot_is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/**
+ * Add path[n], if @p rc is not why that is none. One that is there by another name is not added: a
+ * process that locked a file by two names would be in its own way.
+ * @return rc.
+ */
+static int slot_add_place(struct slot_places *p, int rc)
+{
+	bool known = false;
+
+	if (rc == -EPERM || rc == -ENOTDIR)
+		memcpy(p->refused, p->path[p->n], SLOT_PATH);
+	for (unsigned i = 0; i < p->n && !rc; i++)
+		known = known || slot_is_same(p->path[i], p->path[p->n]);
+	if (!rc && !known)
+		p->n++;
+	return rc;
+}
+
+/** By the number alone, whatever the environment says, where logind has made it. */
+static int slot_runtime_directory(char path[SLOT_PATH])
+{
+	int rc;
+
+	snprintf(path, SLOT_PATH, "/run/user/%u", (unsigned)geteuid());
+	rc = slot_check_directory(path);
+	if (rc)
+		return rc == -EPERM ? -EACCES : rc; /* logind's, and nobody's fault */
+	strcat(path, "/uiwarp");
+	return slot_own_directory(path);
+}
+
+int slot_find_places(struct slot_places *p)
+{
+	int rc;
+
+	p->n = 0;
+	p->refused[0] = '\0';
+	if (geteuid() != 0) {
+		/* That of all processes comes first: those that meet there do so at once. */
+		slot_name_temporary(p->path[p->n], SLOT_PATH);
+		slot_add_place(p, slot_own_directory(p->path[p->n]));
+		slot_add_place(p, slot_runtime_directory(p->path[p->n]));
+	}
+	rc = slot_add_place(p, slot_directory(p->path[p->n], SLOT_PATH));
+	return p->n ? 0 : rc;
+}
+
+/* ---- slots ---------------------------------------------------------------------------------- */
 
 /** For people who look into the directory; the lock is what counts. */
 static void slot_sign(int fd)
@@ -51,8 +122,17 @@ static void slot_sign(int fd)
 		return;
 }
 
+/** False when somebody has removed it, as systemd-tmpfiles does: others lock another then. */
+static bool slot_is_there(int fd, const char *path)
+{
+	struct stat ours, there;
+
+	return fstat(fd, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+	       ours.st_ino == there.st_ino;
+}
+
 /** @return the locked file, or -EWOULDBLOCK when somebody else has it. */
-static int slot_try_slot(const char *directory, const char *group, unsigned slot)
+static int slot_lock(const char *directory, const char *group, unsigned slot)
 {
 	char path[4096];
 	int n = snprintf(path, sizeof path, "%s/%s.%u", directory, group, slot);
@@ -60,29 +140,63 @@ static int slot_try_slot(const char *directory, const char *group, unsigned slot
 
 	if (n < 0 || (size_t)n >= sizeof path)
 		return -ENAMETOOLONG;
-	/* The files stay: one that was deleted could be locked by its old name and its new one. */
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		slot_sign(fd);
-		return fd;
+	for (;;) {
+		/* The files stay: one that was deleted could be locked by its old name and its new
+		 * one. */
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd < 0)
+			return -errno;
+		if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+			err = errno;
+			close(fd);
+			return -err;
+		}
+		if (slot_is_there(fd, path)) {
+			slot_sign(fd);
+			return fd;
+		}
+		close(fd);
 	}
-	err = errno;
-	close(fd);
-	return -err;
 }
 
-int slot_take(
-	const char *directory, const char *group, unsigned first, unsigned last, unsigned *slot)
+void slot_release(struct slot_hold *hold)
 {
-	for (unsigned i = first; i <= last; i++) {
-		int fd = slot_try_slot(directory, group, i);
+	while (hold->n)
+		close(hold->fd[--hold->n]);
+}
 
-		if (fd == -EINTR || fd == -EWOULDBLOCK)
+/** In all places. @return 0; -EWOULDBLOCK: somebody has it in one; or why there is no lock. */
+static int slot_try(
+	const struct slot_places *p, const char *group, unsigned slot, struct slot_hold *hold)
+{
+	int rc = -ENOENT;
+
+	for (unsigned i = 0; i < p->n; i++) {
+		int fd = slot_lock(p->path[i], group, slot);
+
+		if (fd == -EINTR || fd == -EWOULDBLOCK) {
+			slot_release(hold);
+			return -EWOULDBLOCK;
+		}
+		if (fd >= 0)
+			hold->fd[hold->n++] = fd;
+		else
+			rc = fd;
+	}
+	return hold->n ? 0 : rc;
+}
+
+int slot_take(const struct slot_places *p, const char *group, unsigned first, unsigned last,
+	unsigned *slot, struct slot_hold *hold)
+{
+	hold->n = 0;
+	for (unsigned i = first; i <= last; i++) {
+		int rc = slot_try(p, group, i, hold);
+
+		if (rc == -EWOULDBLOCK)
 			continue;
 		*slot = i;
-		return fd;
+		return rc;
 	}
 	return -EBUSY;
 }

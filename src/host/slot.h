@@ -11,20 +11,47 @@
 #include <stddef.h>
 
 /**
- * The directory of the locks: /run/uiwarp for root, uiwarp in XDG_RUNTIME_DIR, or else
- * /tmp/uiwarp-UID. It is created if it is missing.
+ * Where this process is found by others: its telemetry. /run/uiwarp for root, uiwarp in
+ * XDG_RUNTIME_DIR, or else /tmp/uiwarp-UID. It is created if it is missing.
  * @return 0, or a negative errno: -EPERM when others could write into it.
  */
 int slot_directory(char *path, size_t size);
 
+#define SLOT_PLACES 3
+#define SLOT_PATH   1024
+
+/** The directories of this user's locks, in the order in which they are taken. */
+struct slot_places {
+	char path[SLOT_PLACES][SLOT_PATH];
+	unsigned n;
+	char refused[SLOT_PATH]; /**< one that is there and that others can write to, or "" */
+};
+
 /**
- * Take the lowest slot from @p first to @p last that is free.
- * @param directory where the locks are.
- * @param group groups have slots of their own.
- * @return a descriptor that holds it until its last copy is closed (close-on-exec), or a negative
- *         errno: -EBUSY when all are taken.
+ * Every directory that processes of this user may lock in: each takes what it takes in all of them.
+ * The environment of a login and that of cron name different ones, and so do services. /run/uiwarp
+ * for root; else /tmp/uiwarp-UID, uiwarp in /run/user/UID if that is there, and slot_directory().
+ * @return 0, or a negative errno: there is none.
  */
-int slot_take(
-	const char *directory, const char *group, unsigned first, unsigned last, unsigned *slot);
+int slot_find_places(struct slot_places *p);
+
+/** What holds a slot: descriptors (close-on-exec), until the last copy of each is closed. */
+struct slot_hold {
+	int fd[SLOT_PLACES];
+	unsigned n; /**< 0: no slot */
+};
+
+/**
+ * Take the lowest slot from @p first to @p last that is free in all places. A place that cannot be
+ * locked in does not count, as long as there is another.
+ * @param group groups have slots of their own.
+ * @param[out] hold what holds it; nothing after an error.
+ * @return 0, or a negative errno: -EBUSY when all are taken.
+ */
+int slot_take(const struct slot_places *p, const char *group, unsigned first, unsigned last,
+	unsigned *slot, struct slot_hold *hold);
+
+/** Close what holds it, if anything does. */
+void slot_release(struct slot_hold *hold);
 
 #endif

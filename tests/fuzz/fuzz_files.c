@@ -22,7 +22,8 @@
 
 struct world {
 	struct fuzz *in;
-	int slot_fd[HELD], server[NAMES]; /* -1: none */
+	int server[NAMES]; /* -1: none */
+	struct slot_hold hold[HELD];
 	unsigned slot[HELD];
 	struct claim claim[HELD];
 };
@@ -61,7 +62,7 @@ static void leave_socket(unsigned i, bool bound)
 static bool slot_is_held(unsigned i)
 {
 	for (unsigned k = 0; k < HELD; k++)
-		if (w.slot_fd[k] >= 0 && w.slot[k] == i + 1)
+		if (w.hold[k].n && w.slot[k] == i + 1)
 			return true;
 	return false;
 }
@@ -122,19 +123,17 @@ static void slots(void)
 {
 	uint8_t how = fuzz_u8(w.in);
 	unsigned i = how % HELD, slot;
-	int fd;
+	struct slot_places p = {.n = 1};
 
-	if (w.slot_fd[i] >= 0) {
-		close(w.slot_fd[i]);
-		w.slot_fd[i] = -1;
+	if (w.hold[i].n) {
+		slot_release(&w.hold[i]);
 		return;
 	}
-	fd = slot_take(directory, "g", 1, 1 + (how >> 2 & 3), &slot);
-	if (fd < 0)
+	snprintf(p.path[0], sizeof p.path[0], "%s", directory);
+	if (slot_take(&p, "g", 1, 1 + (how >> 2 & 3), &slot, &w.hold[i]))
 		return;
 	for (unsigned k = 0; k < HELD; k++)
-		MUST(w.slot_fd[k] < 0 || w.slot[k] != slot);
-	w.slot_fd[i] = fd;
+		MUST(k == i || !w.hold[k].n || w.slot[k] != slot);
 	w.slot[i] = slot;
 }
 
@@ -240,16 +239,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* For paths that are relative. */
 	MUST(before >= 0 && !chdir(directory));
 	w = (struct world){.in = &in};
-	for (unsigned i = 0; i < HELD; i++)
-		w.slot_fd[i] = -1;
 	for (unsigned i = 0; i < NAMES; i++)
 		w.server[i] = -1;
 	while (in.left)
 		step();
 	for (unsigned i = 0; i < HELD; i++) {
-		if (w.slot_fd[i] >= 0)
-			close(w.slot_fd[i]);
-		w.slot_fd[i] = -1;
+		slot_release(&w.hold[i]);
 		claim_release(&w.claim[i]);
 	}
 	for (unsigned i = 0; i < NAMES; i++)

@@ -270,6 +270,27 @@ static void a_sweep_removes_what_nobody_has(void **state)
 	claim_sweep("/nonexistent");
 }
 
+/* A process that has one place refuses another that has more of them, and gives those back. */
+static void all_places(void **state)
+{
+	struct config c = config_of("net_tap0,iface=tap0", "10.0.0.1", NULL);
+	struct slot_places p = {.n = 2};
+	struct claim claim[SLOT_PLACES];
+	pid_t pid = other(&c);
+
+	snprintf(p.path[0], sizeof p.path[0], "%s/more", directory);
+	snprintf(p.path[1], sizeof p.path[1], "%s", directory);
+	assert_int_equal(mkdir(p.path[0], 0700), 0);
+	assert_int_equal(claims_take(claim, &p, &c, &e), -EADDRINUSE);
+	assert_int_equal(rmdir(p.path[0]), 0);
+	end(pid);
+	assert_int_equal(mkdir(p.path[0], 0700), 0);
+	assert_int_equal(claims_take(claim, &p, &c, &e), 0);
+	assert_int_not_equal(rmdir(p.path[0]), 0);
+	claims_release(claim);
+	assert_int_equal(rmdir(p.path[0]), 0);
+}
+
 #define TAKERS 4
 
 /* Shared by the processes of a test. */
@@ -410,6 +431,7 @@ int main(void)
 			what_cannot_be_locked_is_not_claimed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_end_of_an_owner_removes_its_files, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(all_places, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_sweep_removes_what_nobody_has, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_that_is_gone_is_no_claim, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_owner_at_a_time, set_up, tear_down),

@@ -50,7 +50,7 @@ static void test_none(void **state)
 	assert_string_equal(e.text, "");
 	/* All defaults all the same. */
 	assert_string_equal(c.name, "uiw0");
-	assert_int_equal(c.slot_fd, -1);
+	assert_int_equal(c.slot_hold.n, 0);
 	/* Nothing but ends of lines is a configuration, all of it defaults. */
 	assert_int_equal(from(NULL, "\n\n", &c, &e), 1);
 	assert_string_equal(c.port, "kernel");
@@ -152,7 +152,7 @@ static void test_slot_of_a_changed_environment(void **state)
 	assert_int_equal(c.slot, 6);
 	assert_true(c.slot_names);
 	assert_int_equal(open_descriptors(), before + 1);
-	close(c.slot_fd);
+	slot_release(&c.slot_hold);
 }
 
 static int clean_up(void **state)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,7 +120,7 @@ static void test_environment(void **state)
 				 &c, &e),
 		1);
 	assert_true(c.slot_wanted);
-	assert_int_equal(c.slot_fd, -1);
+	assert_int_equal(c.slot_hold.n, 0);
 	assert_string_equal(c.port, "net_tap0,iface=t16");
 	assert_int_equal(c.address[0].addr.b[15], 16);
 	assert_int_equal(c.mac[5], 0x10);
@@ -143,7 +144,7 @@ static void test_take(void **state)
 
 	assert_int_equal(from(set, &a, &e), 1);
 	assert_int_equal(config_take_slot(&a, &e), 0);
-	assert_true(a.slot_fd >= 0);
+	assert_true(a.slot_hold.n > 0);
 	assert_int_equal(from(set, &b, &e), 1);
 	assert_int_equal(config_take_slot(&b, &e), 0);
 	assert_int_equal(b.slot, a.slot + 1);
@@ -152,16 +153,46 @@ static void test_take(void **state)
 	assert_int_equal(from(set, &c, &e), 1);
 	assert_int_equal(config_take_slot(&c, &e), -EBUSY);
 	assert_non_null(strstr(e.text, "all slots from 4 to 5 of group \"unit-test\" are taken"));
-	close(a.slot_fd);
+	slot_release(&a.slot_hold);
 	assert_int_equal(config_take_slot(&c, &e), 0);
 	assert_int_equal(c.slot, 4);
-	close(b.slot_fd);
-	close(c.slot_fd);
+	slot_release(&b.slot_hold);
+	slot_release(&c.slot_hold);
 
 	/* One without patterns takes none. */
 	assert_int_equal(from("port=x\naddress=10.0.0.1/24", &c, &e), 1);
 	assert_int_equal(config_take_slot(&c, &e), 0);
-	assert_int_equal(c.slot_fd, -1);
+	assert_int_equal(c.slot_hold.n, 0);
+}
+
+/* Those of a login and of cron: their slots differ, and so do their addresses. */
+static void test_take_beside_another_environment(void **state)
+{
+	static const char set[] = "port=p%{slot}\naddress=10.0.0.%{slot}/24\nslots=unit-env:4-5";
+	char runtime[] = "/tmp/uiw-config-slot.XXXXXX", command[128];
+	struct config_error e;
+	struct config a, b;
+
+	if (geteuid() == 0 && seteuid(1000000 + (uid_t)getpid()) != 0)
+		skip();
+	assert_non_null(mkdtemp(runtime));
+	setenv("XDG_RUNTIME_DIR", runtime, 1);
+	assert_int_equal(from(set, &a, &e), 1);
+	assert_int_equal(config_take_slot(&a, &e), 0);
+	unsetenv("XDG_RUNTIME_DIR");
+	assert_int_equal(from(set, &b, &e), 1);
+	assert_int_equal(config_take_slot(&b, &e), 0);
+	assert_int_equal(a.slot, 4);
+	assert_int_equal(b.slot, 5);
+	slot_release(&a.slot_hold);
+	slot_release(&b.slot_hold);
+	snprintf(command, sizeof command, "rm -rf %s", runtime);
+	assert_int_equal(system(command), 0);
+	if (getuid() == 0) {
+		snprintf(command, sizeof command, "rm -rf /tmp/uiwarp-%u", (unsigned)geteuid());
+		assert_int_equal(seteuid(0), 0);
+		assert_int_equal(system(command), 0);
+	}
 }
 
 int main(void)
@@ -173,6 +204,7 @@ int main(void)
 		cmocka_unit_test(test_range),
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_take),
+		cmocka_unit_test(test_take_beside_another_environment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

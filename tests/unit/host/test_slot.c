@@ -2,13 +2,18 @@
 #include "host/slot.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 /* After the four that it needs. */
@@ -30,19 +35,31 @@ static int tear_down(void **state)
 	return system(command);
 }
 
+/* In the one directory. @return what holds it, or a negative errno. */
+static int take(const char *group, unsigned first, unsigned last, unsigned *slot)
+{
+	struct slot_places p = {.n = 1};
+	struct slot_hold hold;
+	int rc;
+
+	snprintf(p.path[0], sizeof p.path[0], "%s", directory);
+	rc = slot_take(&p, group, first, last, slot, &hold);
+	return rc ? rc : hold.fd[0];
+}
+
 static void test_lowest_free_one(void **state)
 {
 	unsigned slot;
-	int a = slot_take(directory, "g", 3, 5, &slot);
+	int a = take("g", 3, 5, &slot);
 	int b;
 
 	assert_true(a >= 0);
 	assert_int_equal(slot, 3);
-	b = slot_take(directory, "g", 3, 5, &slot);
+	b = take("g", 3, 5, &slot);
 	assert_true(b >= 0);
 	assert_int_equal(slot, 4);
 	close(a);
-	a = slot_take(directory, "g", 3, 5, &slot);
+	a = take("g", 3, 5, &slot);
 	assert_true(a >= 0);
 	assert_int_equal(slot, 3);
 	close(a);
@@ -52,18 +69,18 @@ static void test_lowest_free_one(void **state)
 static void test_all_taken(void **state)
 {
 	unsigned slot = 99;
-	int a = slot_take(directory, "g", 1, 1, &slot);
+	int a = take("g", 1, 1, &slot);
 
 	assert_true(a >= 0);
-	assert_int_equal(slot_take(directory, "g", 1, 1, &slot), -EBUSY);
+	assert_int_equal(take("g", 1, 1, &slot), -EBUSY);
 	close(a);
 }
 
 static void test_groups_are_apart(void **state)
 {
 	unsigned slot;
-	int a = slot_take(directory, "g", 1, 1, &slot);
-	int b = slot_take(directory, "h", 1, 1, &slot);
+	int a = take("g", 1, 1, &slot);
+	int b = take("h", 1, 1, &slot);
 
 	assert_true(a >= 0);
 	assert_true(b >= 0);
@@ -83,16 +100,16 @@ static void test_killed_process_gives_back(void **state)
 	assert_int_equal(pipe(pipe_fd), 0);
 	child = fork();
 	if (child == 0) {
-		if (slot_take(directory, "g", 1, 1, &slot) < 0 || write(pipe_fd[1], "x", 1) != 1)
+		if (take("g", 1, 1, &slot) < 0 || write(pipe_fd[1], "x", 1) != 1)
 			_exit(1);
 		for (;;)
 			pause();
 	}
 	assert_int_equal(read(pipe_fd[0], &c, 1), 1);
-	assert_int_equal(slot_take(directory, "g", 1, 1, &slot), -EBUSY);
+	assert_int_equal(take("g", 1, 1, &slot), -EBUSY);
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	fd = slot_take(directory, "g", 1, 1, &slot);
+	fd = take("g", 1, 1, &slot);
 	assert_true(fd >= 0);
 	close(fd);
 	close(pipe_fd[0]);
@@ -115,7 +132,7 @@ static void test_crowd(void **state)
 			unsigned slot = 0;
 
 			close(end[1]);
-			if (slot_take(directory, "g", 1, CROWD, &slot) < 0)
+			if (take("g", 1, CROWD, &slot) < 0)
 				slot = 0;
 			if (write(numbers[1], &slot, sizeof slot) != sizeof slot)
 				_exit(1);
@@ -167,6 +184,143 @@ static void test_directory(void **state)
 		assert_int_equal(seteuid(0), 0);
 }
 
+/* What happens once, right before the next lock. */
+static void (*before_lock)(void);
+
+/* In the place of libc's. */
+int flock(int fd, int how)
+{
+	void (*happens)(void) = before_lock;
+
+	before_lock = NULL;
+	if (happens)
+		happens();
+	return (int)syscall(SYS_flock, fd, how);
+}
+
+static void remove_first(void)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "%s/r.1", directory);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* Somebody cleans up between the opening of a file and its lock: that would be nobody's. */
+static void test_removed_file(void **state)
+{
+	unsigned slot;
+	int a;
+
+	before_lock = remove_first;
+	a = take("r", 1, 1, &slot);
+	assert_null(before_lock);
+	assert_true(a >= 0);
+	assert_int_equal(take("r", 1, 1, &slot), -EBUSY);
+	close(a);
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+/* A user of whom there is nothing yet, where we can be one, and an empty /run. */
+static bool become_user(void)
+{
+	if (geteuid() != 0)
+		return false;
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		mount("tmpfs", "/run", "tmpfs", 0, NULL) != 0)
+		return false;
+	return seteuid(1000000 + (uid_t)getpid()) == 0;
+}
+
+static void remove_all(const char *path)
+{
+	char command[256];
+
+	snprintf(command, sizeof command, "rm -rf %s", path);
+	assert_int_equal(system(command), 0);
+}
+
+/* By the environment of one process: XDG_RUNTIME_DIR or NULL. */
+static unsigned take_in(const char *runtime, struct slot_hold *hold)
+{
+	struct slot_places p;
+	unsigned slot;
+
+	if (runtime)
+		setenv("XDG_RUNTIME_DIR", runtime, 1);
+	else
+		unsetenv("XDG_RUNTIME_DIR");
+	assert_int_equal(slot_find_places(&p), 0);
+	assert_int_equal(slot_take(&p, "unit-test-slot", 1, 9, &slot, hold), 0);
+	return slot;
+}
+
+/* A login, cron and a service have environments that differ, and share the slots of their user. */
+static void test_environments(void **state)
+{
+	char a[64], b[64], mine[64], run[64], run_uiwarp[128];
+	struct slot_hold hold[4];
+	const bool user = become_user();
+	struct slot_places p;
+
+	if (!user && geteuid() == 0)
+		skip();
+	snprintf(a, sizeof a, "/tmp/uiw-slot-a%d", (int)getpid());
+	snprintf(b, sizeof b, "/tmp/uiw-slot-b%d", (int)getpid());
+	snprintf(mine, sizeof mine, "/tmp/uiwarp-%u", (unsigned)geteuid());
+	snprintf(run, sizeof run, "/run/user/%u", (unsigned)geteuid());
+	snprintf(run_uiwarp, sizeof run_uiwarp, "%s/uiwarp", run);
+	assert_int_equal(mkdir(a, 0700), 0);
+	assert_int_equal(mkdir(b, 0700), 0);
+	assert_int_equal(take_in(a, &hold[0]), 1);
+	assert_int_equal(take_in(NULL, &hold[1]), 2);
+	assert_int_equal(take_in(b, &hold[2]), 3);
+	slot_release(&hold[1]);
+	assert_int_equal(take_in(a, &hold[1]), 2);
+	for (unsigned i = 0; i < 3; i++)
+		slot_release(&hold[i]);
+	assert_int_equal(take_in("relative", &hold[0]), 1);
+	slot_release(&hold[0]);
+	if (user) {
+		const uid_t uid = geteuid();
+
+		assert_int_equal(seteuid(0), 0);
+		assert_int_equal(mkdir("/run/user", 0755), 0);
+		assert_int_equal(mkdir(run, 0700), 0);
+		assert_int_equal(chown(run, uid, (gid_t)-1), 0);
+		assert_int_equal(seteuid(uid), 0);
+		/* Two names of one place are one. */
+		assert_int_equal(take_in(run, &hold[0]), 1);
+		assert_int_equal(hold[0].n, 2);
+		/* The last logout takes it away while we hold it. */
+		remove_all(run_uiwarp);
+		assert_int_equal(take_in(run, &hold[1]), 2);
+		/* Others have the one in /tmp: by the user's number, whatever the environment. */
+		assert_int_equal(seteuid(0), 0);
+		assert_int_equal(chown(mine, 0, (gid_t)-1), 0);
+		assert_int_equal(seteuid(uid), 0);
+		assert_int_equal(slot_find_places(&p), 0);
+		assert_string_equal(p.refused, mine);
+		assert_int_equal(p.n, 1);
+		assert_int_equal(take_in(a, &hold[2]), 1);
+		assert_int_equal(take_in(NULL, &hold[3]), 3);
+		for (unsigned i = 0; i < 4; i++)
+			slot_release(&hold[i]);
+		/* Without any place there is none. */
+		remove_all(run_uiwarp);
+		assert_int_equal(symlink("/tmp", run_uiwarp), 0);
+		unsetenv("XDG_RUNTIME_DIR");
+		assert_int_equal(slot_find_places(&p), -EPERM);
+		assert_string_equal(p.path[0], mine);
+		assert_int_equal(seteuid(0), 0);
+		remove_all(mine);
+	}
+	remove_all(a);
+	remove_all(b);
+	unsetenv("XDG_RUNTIME_DIR");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +330,8 @@ int main(void)
 		cmocka_unit_test(test_killed_process_gives_back),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_directory),
+		cmocka_unit_test(test_removed_file),
+		cmocka_unit_test(test_environments),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
