@@ -277,14 +277,14 @@ void uiwarp_tcp_advance(struct uiwarp_tcp *h, uint64_t now)
 {
 	uint64_t next;
 
-	while ((next = timer_wheel_next(&h->wheel)) <= now) {
+	while ((next = timer_wheel_next(&h->wheel)) <= now && next != UIWARP_TCP_NEVER) {
 		if (next > h->now)
 			h->now = next;
 		tcp_set_now(h->tcp, h->now);
 		timer_wheel_run(&h->wheel, h->now);
 		host_round(h);
 	}
-	if (now > h->now)
+	if (now > h->now && now != UIWARP_TCP_NEVER)
 		h->now = now;
 	tcp_set_now(h->tcp, h->now);
 }

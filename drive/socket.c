@@ -101,14 +101,13 @@ int uiwarp_tcp_bind(struct uiwarp_tcp *h, int n, const struct sockaddr *a, sockl
 static int sock_on_accept(void *user, struct llp *l)
 {
 	struct sock *listener = user, *s;
-	struct ip_endpoint remote;
 
 	if (listener->n_waiting >= (unsigned)listener->backlog)
 		return -EAGAIN; /* later: the handshake is not over */
 	s = sock_new(listener->h, listener->family);
 	if (!s)
 		return -ENOMEM;
-	llp_endpoints(l, &s->local, &remote);
+	llp_endpoints(l, &s->local, &s->remote);
 	s->llp = l;
 	s->congestion_control = listener->congestion_control;
 	s->begun = true;
@@ -140,7 +139,6 @@ int uiwarp_tcp_listen(struct uiwarp_tcp *h, int n, int backlog)
 int uiwarp_tcp_accept(struct uiwarp_tcp *h, int n, struct sockaddr *a, socklen_t *len)
 {
 	struct sock *l = sock_get(h, n), *s;
-	struct ip_endpoint local, remote;
 
 	if (!l)
 		return -EBADF;
@@ -156,10 +154,7 @@ int uiwarp_tcp_accept(struct uiwarp_tcp *h, int n, struct sockaddr *a, socklen_t
 	if (!l->waiting)
 		l->waiting_tail = &l->waiting;
 	l->n_waiting--;
-	if (s->llp) {
-		llp_endpoints(s->llp, &local, &remote);
-		address_copy(&remote, a, len);
-	}
+	address_copy(&s->remote, a, len);
 	return n;
 }
 

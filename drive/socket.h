@@ -16,6 +16,7 @@ struct sock {
 	unsigned n_waiting;
 
 	struct ip_endpoint local;
+	struct ip_endpoint remote;      /**< of one that waits to be accepted, or was */
 	const char *congestion_control; /**< its name in tcp_cc_find()'s table; never NULL */
 	uint8_t tos;
 	bool bound : 1, v6only : 1;

@@ -139,7 +139,10 @@ UIWARP_TCP_API uint64_t uiwarp_tcp_now(const struct uiwarp_tcp *h);
 /** When uiwarp_tcp_advance() should be called next, at the latest; or UIWARP_TCP_NEVER. */
 UIWARP_TCP_API uint64_t uiwarp_tcp_next(const struct uiwarp_tcp *h);
 
-/** Let time pass until @p now. Timers fire at their own times and in order. */
+/**
+ * Let time pass until @p now. Timers fire at their own times and in order. UIWARP_TCP_NEVER: until
+ * the last of them has fired; with keepalive there may be no last one.
+ */
 UIWARP_TCP_API void uiwarp_tcp_advance(struct uiwarp_tcp *h, uint64_t now);
 
 /* ---- sockets -------------------------------------------------------------------------------- */
@@ -157,7 +160,8 @@ UIWARP_TCP_API int uiwarp_tcp_bind(
  */
 UIWARP_TCP_API int uiwarp_tcp_listen(struct uiwarp_tcp *h, int s, int backlog);
 
-/** @return a socket, -EAGAIN, -EBADF, -EINVAL (does not listen). @p a and @p len may be NULL. */
+/** @return a socket, -EAGAIN, -EBADF, -EINVAL (does not listen). @p a and @p len may be NULL.
+ * The peer may have reset the connection already: they tell its address all the same. */
 UIWARP_TCP_API int uiwarp_tcp_accept(
 	struct uiwarp_tcp *h, int s, struct sockaddr *a, socklen_t *len);
 

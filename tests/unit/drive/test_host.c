@@ -128,6 +128,31 @@ static void a_lost_syn_comes_again_after_a_second(void **state)
 	pair_end(&p);
 }
 
+/* On a host that waits for nothing, too; and time goes on from its last event. */
+static void time_passes_until_nothing_is_waited_for(void **state)
+{
+	struct sockaddr_storage e = endpoint("2001:db8::9", PORT);
+	struct pair p;
+	uint64_t end;
+	int s;
+
+	pair_init(&p, NULL);
+	uiwarp_tcp_advance(p.b, UIWARP_TCP_NEVER);
+	assert_int_equal(uiwarp_tcp_next(p.b), UIWARP_TCP_NEVER);
+	assert_true(uiwarp_tcp_now(p.b) < UIWARP_TCP_NEVER);
+	p.lose = true;
+	s = uiwarp_tcp_socket(p.a, AF_INET6);
+	uiwarp_tcp_connect(p.a, s, (struct sockaddr *)&e, sizeof e);
+	uiwarp_tcp_advance(p.a, UIWARP_TCP_NEVER);
+	end = uiwarp_tcp_now(p.a);
+	assert_in_range(end, 1000 * MS, 1000000 * MS); /* of the SYN's last time-out */
+	uiwarp_tcp_advance(p.a, end + MS);
+	assert_int_equal(uiwarp_tcp_now(p.a), end + MS);
+	assert_int_equal(uiwarp_tcp_close(p.a, s), 0);
+	pair_carry(&p);
+	pair_end(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +162,7 @@ int main(void)
 		cmocka_unit_test(same_calls_same_packets),
 		cmocka_unit_test(bad_configurations_are_refused),
 		cmocka_unit_test(a_lost_syn_comes_again_after_a_second),
+		cmocka_unit_test(time_passes_until_nothing_is_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -203,6 +203,39 @@ static void the_traffic_class_may_change(void **state)
 	pair_end(&p);
 }
 
+/* The peer resets it before it is accepted: who that was is told none the less. */
+static void one_that_was_reset_has_its_peer(void **state)
+{
+	static const char *const addr[] = {"192.0.2.2", "2001:db8::2"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct sockaddr_storage at = endpoint(addr[i], PORT), here, peer;
+		socklen_t here_len = sizeof here, peer_len = sizeof peer;
+		struct pair p;
+		int l, s, t;
+
+		pair_init(&p, NULL);
+		l = uiwarp_tcp_socket(p.b, at.ss_family);
+		assert_int_equal(uiwarp_tcp_bind(p.b, l, SA(at), sizeof at), 0);
+		assert_int_equal(uiwarp_tcp_listen(p.b, l, 1), 0);
+		s = uiwarp_tcp_socket(p.a, at.ss_family);
+		uiwarp_tcp_connect(p.a, s, SA(at), sizeof at);
+		pair_carry(&p);
+		assert_int_equal(uiwarp_tcp_getsockname(p.a, s, SA(here), &here_len), 0);
+		assert_int_equal(uiwarp_tcp_abort(p.a, s), 0);
+		pair_carry(&p);
+		memset(&peer, 0xaa, sizeof peer);
+		t = uiwarp_tcp_accept(p.b, l, SA(peer), &peer_len);
+		assert_true(t >= 0);
+		assert_int_equal(peer_len, here_len);
+		assert_memory_equal(&peer, &here, here_len);
+		assert_int_equal(uiwarp_tcp_getpeername(p.b, t, SA(peer), &peer_len), -ENOTCONN);
+		uiwarp_tcp_close(p.b, t);
+		uiwarp_tcp_close(p.b, l);
+		pair_end(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +245,7 @@ int main(void)
 		cmocka_unit_test(the_queue_of_a_listener_is_limited_and_ends_with_it),
 		cmocka_unit_test(options_have_their_time),
 		cmocka_unit_test(the_traffic_class_may_change),
+		cmocka_unit_test(one_that_was_reset_has_its_peer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
