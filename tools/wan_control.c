@@ -73,6 +73,9 @@ void wan_control_read(struct wan_control *c)
 	n = read(c->fd, bytes, sizeof bytes);
 	if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
 		c->fd = -1;
+	/* The last line may have no end. */
+	if (c->fd < 0)
+		wan_control_take(c, '\n');
 	for (ssize_t i = 0; i < n; i++)
 		wan_control_take(c, bytes[i]);
 }

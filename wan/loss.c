@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wan/loss.h"
 
+double wan_loss_least_burst(double loss)
+{
+	return loss / (1 - loss);
+}
+
 struct wan_loss_config wan_loss_bursts(double loss, double burst)
 {
 	/* The chain is bad for a share enter / (enter + leave) of the frames. */

@@ -24,9 +24,13 @@ struct wan_loss {
 
 /**
  * The chain that loses a share @p loss (below 1) of all frames, in bursts of @p burst frames (at
- * least 1) on average. It is Gilbert's model: all are lost in the bad state, none in the good one.
+ * least 1, and wan_loss_least_burst()) on average. It is Gilbert's model: all are lost in the bad
+ * state, none in the good one.
  */
 struct wan_loss_config wan_loss_bursts(double loss, double burst);
+
+/** The bursts of a share @p loss: between two of them one frame at least gets through. */
+double wan_loss_least_burst(double loss);
 
 /** The share of frames that @p cfg loses in the long run. */
 double wan_loss_share(const struct wan_loss_config *cfg);

@@ -101,6 +101,7 @@ static const char *wan_options_set_loss(struct wan_path_config *c, const char *s
 	static const char expected[] = "a share of the frames such as 0.1% or 0.001, below 100% "
 				       "with a mean length of bursts behind it: 1%:8";
 	static const struct number_unit units[] = {{"", 1}, {NULL, 0}};
+	static char longer[128];
 	char copy[64], *part[2];
 	unsigned n = wan_options_split(s, copy, sizeof copy, part, 2);
 	double loss, burst;
@@ -113,6 +114,12 @@ static const char *wan_options_set_loss(struct wan_path_config *c, const char *s
 	}
 	if (loss >= 1 || !number_parse_unit(part[1], units, 1, 1e6, &burst))
 		return expected;
+	if (burst < wan_loss_least_burst(loss) * (1 - 1e-9)) {
+		snprintf(longer, sizeof longer,
+			"bursts of at least %g frames on average: with shorter ones less is lost",
+			wan_loss_least_burst(loss));
+		return longer;
+	}
 	c->loss = wan_loss_bursts(loss, burst);
 	return NULL;
 }

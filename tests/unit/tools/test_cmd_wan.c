@@ -126,6 +126,20 @@ static void in_json_too(void **state)
 	assert_string_equal(c.err, "");
 }
 
+/* What is said last, without an end of its line, is obeyed, or refused, as all that came before. */
+static void the_last_line_of_control_may_lack_its_end(void **state)
+{
+	static const char script[] =
+		"exec 3< <(exec timeout --foreground 60 \"$0\" wan --control --a net_null0,no-rx=1 "
+		"--b net_null1,no-rx=1 --memory 8 < <(printf 'loss=1%%\\nloss=bad') 2>&1); job=$!; "
+		"while read -r -u 3 line; do echo \"$line\"; [[ $line != *bad* ]] || kill $job; "
+		"done; wait $job";
+
+	child_run(&c, (const char *const[]){"/bin/bash", "-c", script, UIWARP, NULL}, NULL);
+	assert_int_equal(child_exit(&c), 0);
+	assert_non_null(strstr(c.out, "uiwarp wan: \"loss\" is \"bad\"; expected"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +148,7 @@ int main(void)
 		cmocka_unit_test(a_port_that_does_not_open_is_1),
 		cmocka_unit_test(it_says_what_it_does_and_ends_in_order),
 		cmocka_unit_test(in_json_too),
+		cmocka_unit_test(the_last_line_of_control_may_lack_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 /* After the four that it needs. */
 #include <cmocka.h>
@@ -116,6 +117,18 @@ static void losses(void **state)
 	assert_refused("loss", "100%:8",
 		"\"loss\" is \"100%:8\"; expected a share of the frames such as 0.1% or 0.001, "
 		"below 100% with a mean length of bursts behind it: 1%:8");
+	/* Between two bursts a frame gets through: so many are not lost in such short ones. */
+	assert_refused("loss", "75%:2",
+		"\"loss\" is \"75%:2\"; expected bursts of at least 3 frames on average: with "
+		"shorter "
+		"ones less is lost");
+	for (const char *const *s =
+			(const char *const[]){"50%:1", "75%:3", "90%:9", "95%:19", NULL};
+		*s; s++) {
+		set("loss", *s);
+		assert_true(wan_loss_share(&c.loss) > strtod(*s, NULL) / 100 - 1e-6 &&
+			    wan_loss_share(&c.loss) < strtod(*s, NULL) / 100 + 1e-6);
+	}
 	for (const char *const *s = (const char *const[]){"1%:", "1%:0", ":8", "1%:8:8", "", NULL};
 		*s != NULL; s++)
 		assert_int_equal(wan_options_set(&c, "loss", *s, &e), -EINVAL);
