@@ -403,6 +403,7 @@ void follow_frame(struct follow *w, const struct cap_frame *f)
 		n->first[kind] = f->number;
 	if (w->shared.origin == 0)
 		w->shared.origin = f->time;
+	n->last = f->number;
 	n->last_time = f->time;
 	if (kind == PACKET_OTHER && p.unread)
 		follow_count_unread(w, p.unread, f->number);
@@ -417,7 +418,7 @@ void follow_frame(struct follow *w, const struct cap_frame *f)
 void follow_finish(struct follow *w)
 {
 	for (struct flow *f = w->flows.oldest; f; f = f->newer)
-		follow_end(w, f, CONNECTION_CAPTURE_END, w->counters.frames);
+		follow_end(w, f, CONNECTION_CAPTURE_END, w->counters.last);
 	flow_table_free(&w->flows);
 	fragments_free(w->fragments);
 	w->fragments = NULL;

@@ -40,7 +40,7 @@ struct follow_counters {
 	struct follow_unread unread[FOLLOW_UNREAD_MAX]; /**< up to the first without a name */
 	uint64_t damaged; /**< segments left out as their TCP checksum is wrong */
 	uint64_t evicted;
-	uint64_t last_time;
+	uint64_t last, last_time; /**< number and time of the last frame */
 };
 
 struct follow {

@@ -71,6 +71,7 @@ static void on_closed(void *user, struct connection *c, enum connection_end how,
 	struct heard *h = user;
 
 	h->how = how;
+	h->end = frame;
 	h->evicted += how == CONNECTION_EVICTED;
 	say(h, 'C');
 }

@@ -14,6 +14,7 @@ struct heard {
 	size_t len;
 	unsigned connections, good, bad, unseen, unaligned, evicted;
 	enum connection_end how;
+	uint64_t end; /**< the frame that was told with it */
 };
 
 /** For follow_init(), with a struct heard. */

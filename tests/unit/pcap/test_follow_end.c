@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "follow_case.h"
 
+#include "support/cap_bytes.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -61,12 +63,40 @@ static void test_foreign_reset(void **state)
 	}
 }
 
+/* The capture ends at its last frame, whatever number that has: a filter may have left some out. */
+static void test_end_of_some_frames(void **state)
+{
+	static const struct follow_config config;
+	struct heard h = {.how = CONNECTION_CLOSED};
+	struct cap_maker m;
+	struct cap_error e;
+	struct cap_frame f;
+	struct cap_file *c;
+	struct follow w;
+
+	cap_maker_init(&m);
+	cap_maker_start(&m);
+	c = cap_open_bytes(m.bytes, m.len, &e);
+	assert_non_null(c);
+	assert_int_equal(follow_init(&w, &config, &heard_ops, &h), 0);
+	while (cap_next(c, &f, &e) == CAP_FRAME) {
+		f.number += 100;
+		follow_frame(&w, &f);
+	}
+	follow_finish(&w);
+	assert_int_equal(h.how, CONNECTION_CAPTURE_END);
+	assert_int_equal(h.end, 100 + m.frames);
+	cap_close(c);
+	cap_maker_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fin_in_fpdu),
 		cmocka_unit_test(test_reset),
 		cmocka_unit_test(test_foreign_reset),
+		cmocka_unit_test(test_end_of_some_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
