@@ -5,6 +5,7 @@
 #include "tools/commands.h"
 #include "tools/configuration.h"
 #include "tools/doctor.h"
+#include "tools/ending.h"
 #include "tools/help.h"
 #include "tools/tcp_resolve.h"
 
@@ -152,6 +153,7 @@ static void cmd_doctor_open_and_examine(struct doctor *d, struct config *c)
 		doctor_explain_port(d);
 		return;
 	}
+	ending_watch(d->net);
 	if (!config_is_kernel(c))
 		echo_init(&d->echo, net_ip(d->net), 0x7569);
 	if (net_start(d->net, NULL, &e) == 0) {
@@ -160,6 +162,7 @@ static void cmd_doctor_open_and_examine(struct doctor *d, struct config *c)
 		doctor_wrong(d, "the stack does not start: %s", e.text);
 	}
 	net_linger(d->net);
+	ending_hold();
 	net_close(d->net);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "host/config.h"
 #include "tools/commands.h"
+#include "tools/ending.h"
 #include "tools/help.h"
 #include "tools/tcp_report.h"
 #include "tools/tcp_session.h"
@@ -13,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -60,19 +62,6 @@ static int cmd_tcp_make_configuration(struct tcp_options *o, struct config *c)
 		return 0;
 	fprintf(stderr, "uiwarp tcp: %s\n", e.text);
 	return EXIT_USAGE;
-}
-
-/** Signals come by a descriptor, in this thread; every other thread begins with them blocked. */
-static int cmd_tcp_open_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
 /* ---- reporting ------------------------------------------------------------------------------ */
@@ -132,13 +121,11 @@ static void cmd_tcp_wait_until(struct run *r, uint64_t when)
 		cmd_tcp_take_signals(r);
 }
 
-static int cmd_tcp_run(struct run *r)
+static void cmd_tcp_loop(struct run *r)
 {
 	struct tcp_session *s = &r->session;
 	uint64_t next, now;
 
-	if (tcp_session_start(s) != 0)
-		return EXIT_FAILURE;
 	if (s->options->listen)
 		tcp_report_listening(s);
 	r->next_interval =
@@ -153,6 +140,22 @@ static int cmd_tcp_run(struct run *r)
 			break;
 		cmd_tcp_wait_until(r, next < r->next_interval ? next : r->next_interval);
 	}
+}
+
+/** Until the streams begin, and when they have ended, a signal ends the process. */
+static int cmd_tcp_run(struct run *r)
+{
+	struct tcp_session *s = &r->session;
+
+	if (tcp_session_start(s) != 0)
+		return EXIT_FAILURE;
+	r->signal_fd = ending_take();
+	if (r->signal_fd < 0) {
+		fprintf(stderr, "uiwarp tcp: %s\n", strerror(-r->signal_fd));
+		return EXIT_FAILURE;
+	}
+	cmd_tcp_loop(r);
+	ending_give_back(r->signal_fd);
 	tcp_report_total(s, &r->totals);
 	return r->totals.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -176,16 +179,11 @@ int cmd_tcp(int argc, char **argv)
 	status = cmd_tcp_make_configuration(&o, &c);
 	if (status != 0)
 		return status;
-	r.signal_fd = cmd_tcp_open_signals();
-	if (r.signal_fd < 0) {
-		perror("uiwarp tcp");
-		return EXIT_FAILURE;
-	}
+	signal(SIGPIPE, SIG_IGN);
 	status = tcp_session_open(&r.session, &o, &c);
 	if (status == 0) {
 		status = cmd_tcp_run(&r);
 		tcp_session_close(&r.session);
 	}
-	close(r.signal_fd);
 	return status;
 }

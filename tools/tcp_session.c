@@ -2,6 +2,7 @@
 #include "tools/tcp_session.h"
 
 #include "base/wait_limit.h"
+#include "tools/ending.h"
 #include "tools/tcp_resolve.h"
 
 #include <errno.h>
@@ -140,10 +141,12 @@ int tcp_session_open(struct tcp_session *s, const struct tcp_options *o, const s
 		perror("uiwarp tcp");
 		return EXIT_FAILURE;
 	}
-	if (config_take_slot(&mine, &e) == 0 && net_open(&mine, &s->net, &e) == 0 &&
-		net_start(s->net, NULL, &e) == 0) {
-		s->engine = net_engine(s->net);
-		return 0;
+	if (config_take_slot(&mine, &e) == 0 && net_open(&mine, &s->net, &e) == 0) {
+		ending_watch(s->net);
+		if (net_start(s->net, NULL, &e) == 0) {
+			s->engine = net_engine(s->net);
+			return 0;
+		}
 	}
 	fprintf(stderr, "uiwarp tcp: %s\n", e.text);
 	tcp_session_close(s);
@@ -457,6 +460,7 @@ void tcp_session_close(struct tcp_session *s)
 	if (s->net) {
 		tcp_session_outlive_last_ack(s);
 		net_linger(s->net);
+		ending_hold();
 		net_close(s->net);
 	}
 	tcp_session_list_fresh(s);

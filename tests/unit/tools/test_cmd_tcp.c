@@ -139,6 +139,59 @@ static void an_interrupt_ends_a_listener_in_order(void **state)
 	assert_string_equal(c.err, "");
 }
 
+/* Until a line that @p sign is in, then that signal; what came after the line. @return the status.
+ */
+static int signalled(const char *command, const char *sign, const char *name)
+{
+	static const char script[] =
+		"exec 3< <(eval \"exec $1\" 2>&1); job=$!; while read -r -u 3 line; do "
+		"[[ $line != *$2* ]] || break; done; kill -$3 $job; cat <&3; wait $job; s=$?; "
+		"ls /run/uiwarp /tmp/uiwarp-$UID \"$XDG_RUNTIME_DIR/uiwarp\" 2>/dev/null | "
+		"grep \"^telemetry.$job$\"; exit $s";
+
+	child_run(&c,
+		(const char *const[]){"/bin/bash", "-c", script, UIWARP, command, sign, name, NULL},
+		NO_ENV);
+	return child_exit(&c);
+}
+
+/* In order, as by SIGINT; and nobody finds what is left of it. */
+static void a_hangup_ends_a_listener_in_order(void **state)
+{
+	assert_int_equal(signalled("$0 tcp sink --set port=net_null0 --set address=10.99.0.1/24 "
+				   "--listen 5001",
+				 "listening on", "HUP"),
+		0);
+	assert_string_equal(c.out, "");
+}
+
+/* A minute is a long time for who waits. */
+static void a_signal_ends_what_is_starting(void **state)
+{
+	static const char *const names[] = {"HUP", "INT", "TERM"};
+	static const int status[] = {129, 130, 143};
+
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(
+			signalled("$0 tcp sink --set port=net_null0 --set address=10.99.0.1/24 "
+				  "--set settle=60 --set log=info --listen 5001",
+				"port net_null0: link", names[i]),
+			status[i]);
+		assert_null(strstr(c.out, "listening"));
+		assert_null(strstr(c.out, "telemetry"));
+	}
+}
+
+static void a_signal_ends_a_doctor(void **state)
+{
+	assert_int_equal(signalled("stdbuf -oL $0 doctor --set port=net_null0 --set "
+				   "address=10.99.0.1/24 10.99.0.2",
+				 "its link is up", "TERM"),
+		143);
+	assert_null(strstr(c.out, "ARP"));
+	assert_null(strstr(c.out, "telemetry"));
+}
+
 /* ---- both ends ------------------------------------------------------------------------------ */
 
 /*
@@ -244,6 +297,9 @@ int main(void)
 		cmocka_unit_test(a_host_without_an_address_or_a_route_is_named),
 		cmocka_unit_test(our_own_closed_port_refuses),
 		cmocka_unit_test(an_interrupt_ends_a_listener_in_order),
+		cmocka_unit_test(a_hangup_ends_a_listener_in_order),
+		cmocka_unit_test(a_signal_ends_what_is_starting),
+		cmocka_unit_test(a_signal_ends_a_doctor),
 		cmocka_unit_test(a_source_and_a_sink_agree),
 		cmocka_unit_test(a_listener_may_send),
 		cmocka_unit_test(wrong_bytes_fail),
