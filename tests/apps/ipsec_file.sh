@@ -9,80 +9,425 @@ only_over memif
 mkdir "$work/bin"
 cat >"$work/bin/ip" <<'END'
 #!/bin/sh
-CDPATH='' cd -- "$(dirname "$0")/.." && echo "$2" >>asked && echo $$ >"$2.pid" && exec cat "$2"
+limits=/limit:/d
+[ "$1" != -s ] || { limits='' && shift; }
+CDPATH='' cd -- "$(dirname "$0")/.." && echo "$2" >>asked && echo $$ >"$2.pid" && exec sed -u -e "$limits" "$2"
 END
 chmod +x "$work/bin/ip"
 short=0x000102030405060708090a0b0c0d0e0f10111213 long=0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223
 digest=0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f
 
-# As iproute2 of Debian 12 and of later ones says it, the newest first: with ESN, in UDP, other algorithms, one that is
-# still negotiated.
+# As `ip -s` of Debian 12 and of later ones says it, the newest first: with ESN, in UDP, other algorithms, one that is
+# still negotiated, windows that the kernel has in its longer form, what uiwarp would refuse.
 cat >"$work/state" <<END
 src 10.0.0.1 dst 10.0.0.2
-	proto esp spi 0xc2a3a1c9 reqid 1 mode transport
-	replay-window 1 flag esn
-	aead rfc4106(gcm(aes)) $long 128
+	proto esp spi 0xc2a3a1c9(3265503689) reqid 1(0x00000001) mode transport
+	replay-window 0 seq 0x00000000 flag esn (0x00000000)
+	aead rfc4106(gcm(aes)) $long (288 bits) 128
 	anti-replay esn context:
 	 seq-hi 0x0, seq 0x0, oseq-hi 0x0, oseq 0x0
 	 replay_window 1, bitmap-length 1
 	 00000000
-	sel src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp 
+	sel src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp uid 0
+	lifetime config:
+	  limit: soft (INF)(bytes), hard 18446744073709551614(bytes)
+	  limit: soft (INF)(packets), hard 4000000000(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
 src 10.0.0.2 dst 10.0.0.1
-	proto esp spi 0xcd0f0a33 reqid 1 mode tunnel
-	replay-window 64 flag af-unspec esn
-	aead rfc4106(gcm(aes)) $short 128
+	proto esp spi 0xcd0f0a33(3440314931) reqid 1(0x00000001) mode tunnel
+	replay-window 0 seq 0x00000000 flag af-unspec esn (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
 	encap type espinudp sport 4500 dport 4501 addr 0.0.0.0
-	sel src 0.0.0.0/0 dst 0.0.0.0/0
+	anti-replay esn context:
+	 seq-hi 0x0, seq 0x0, oseq-hi 0x0, oseq 0x0
+	 replay_window 64, bitmap-length 2
+	 00000000 00000000
+	sel src 0.0.0.0/0 dst 0.0.0.0/0 uid 0
 	dir in
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
 src 10.0.0.9 dst 10.0.0.1
-	proto esp spi 0xcd0f0a34 reqid 2 mode tunnel
-	replay-window 32
-	auth-trunc hmac(sha256) $digest 128
-	enc cbc(des3_ede) 0x55
-src 10.0.0.8 dst 10.0.0.1
-	proto esp spi 0xcd0f0a36 reqid 4 mode tunnel
-	replay-window 32
-	auth-trunc hmac(sha256) $digest 128
-	enc cbc(aes) $digest
-src 10.0.0.1 dst 10.0.0.8
-	proto esp spi 0xcd0f0a37 reqid 4 mode tunnel
-	replay-window 0
-	auth-trunc hmac(sha1) $short 96
-	enc ecb(cipher_null) 
-src fd00::2 dst fd00::1
-	proto esp spi 0x00000101 reqid 0 mode transport
-	replay-window 0
-	aead rfc4106(gcm(aes)) $short 128
+	proto esp spi 0xcd0f0a34(3440314932) reqid 2(0x00000002) mode tunnel
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	auth-trunc hmac(sha256) $digest (256 bits) 128
+	enc cbc(des3_ede) 0x55 (8 bits)
 	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src 10.0.0.8 dst 10.0.0.1
+	proto esp spi 0xcd0f0a36(3440314934) reqid 4(0x00000004) mode tunnel
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	auth-trunc hmac(sha256) $digest (256 bits) 128
+	enc cbc(aes) $digest (256 bits)
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src 10.0.0.1 dst 10.0.0.8
+	proto esp spi 0xcd0f0a37(3440314935) reqid 4(0x00000004) mode tunnel
+	replay-window 0 seq 0x00000000 flag  (0x00000000)
+	auth-trunc hmac(sha1) $short (160 bits) 96
+	enc ecb(cipher_null)  (0 bits)
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src fd00::2 dst fd00::1
+	proto esp spi 0x00000101(257) reqid 0(0x00000000) mode transport
+	replay-window 0 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src fd00::2 dst fd00::1
+	proto esp spi 0x00000102(258) reqid 0(0x00000000) mode transport
+	replay-window 0 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	anti-replay esn context:
+	 seq-hi 0x0, seq 0x0, oseq-hi 0x0, oseq 0x0
+	 replay_window 128, bitmap-length 4
+	 00000000 00000000 00000000 00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard 1000(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src fd00::2 dst fd00::1
+	proto esp spi 0x00000103(259) reqid 0(0x00000000) mode transport
+	replay-window 4 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard 5000(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src fd00::2 dst fd00::1
+	proto esp spi 0x00000104(260) reqid 0(0x00000000) mode transport
+	replay-window 0 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	anti-replay esn context:
+	 seq-hi 0x0, seq 0x0, oseq-hi 0x0, oseq 0x0
+	 replay_window 8192, bitmap-length 256
+	 00000000 00000000 00000000 00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
 src 10.0.0.7 dst 10.0.0.1
-	proto esp spi 0xcd0f0a35 reqid 3 mode tunnel
-	replay-window 0
+	proto esp spi 0xcd0f0a35(3440314933) reqid 3(0x00000003) mode tunnel
+	replay-window 0 seq 0x00000000 flag  (0x00000000)
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
 src 10.0.1.1 dst 10.0.0.1
-	proto esp spi 0xcd0f0a41 reqid 5 mode tunnel
-	replay-window 32
+	proto esp spi 0xcd0f0a41(3440314945) reqid 5(0x00000005) mode tunnel
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
 	mark 0x2a/0xffffffff 
-	aead rfc4106(gcm(aes)) $short 128
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
 src 10.0.1.2 dst 10.0.0.1
-	proto esp spi 0xcd0f0a42 reqid 5 mode tunnel
-	replay-window 32
-	aead rfc4106(gcm(aes)) $short 128
+	proto esp spi 0xcd0f0a42(3440314946) reqid 5(0x00000005) mode tunnel
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
 	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
 	if_id 0x2a
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
 src 10.0.1.3 dst 10.0.0.1
-	proto ah spi 0xcd0f0a43 reqid 5 mode transport
-	replay-window 32
-	auth-trunc hmac(sha256) $digest 128
+	proto ah spi 0xcd0f0a43(3440314947) reqid 5(0x00000005) mode transport
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	auth-trunc hmac(sha256) $digest (256 bits) 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
 src 10.0.1.4 dst 10.0.0.1
-	proto esp spi 0xcd0f0a44 reqid 5 mode beet
-	replay-window 32
-	aead rfc4106(gcm(aes)) $short 128
+	proto esp spi 0xcd0f0a44(3440314948) reqid 5(0x00000005) mode beet
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
 src 10.0.1.5 dst 10.0.0.1
-	proto esp spi 0xcd0f0a45 reqid 5 mode transport
-	replay-window 32
-	aead rfc4106(gcm(aes)) $short 128
-	sel src 10.0.1.5/32 dst 10.0.0.1/32 proto icmp type 8 code 0 
+	proto esp spi 0xcd0f0a45(3440314949) reqid 5(0x00000005) mode transport
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	sel src 10.0.1.5/32 dst 10.0.0.1/32 proto icmp type 8 code 0 uid 0
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src 10.0.2.1 dst 10.0.0.1
+	proto esp spi 0xcd0f0a51(3440314961) reqid 6(0x00000006) mode transport
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	auth-trunc hmac(sha256) $digest (256 bits) 128
+	enc cbc(aes) 0x000102030405060708090a0b0c0d0e0f1011121314151617 (192 bits)
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src 10.0.2.2 dst 10.0.0.1
+	proto esp spi 0xcd0f0a52(3440314962) reqid 6(0x00000006) mode transport
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) 0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b (224 bits) 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src 10.0.2.3 dst 10.0.0.1
+	proto esp spi 0xcd0f0a53(3440314963) reqid 6(0x00000006) mode transport
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	auth-trunc hmac(sha256) $short (160 bits) 128
+	enc cbc(aes) $digest (256 bits)
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src 10.0.2.4 dst 10.0.0.1
+	proto esp spi 0xcd0f0a54(3440314964) reqid 6(0x00000006) mode transport
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	encap type espinudp-nonike sport 4500 dport 4500 addr 0.0.0.0
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src 10.0.2.5 dst 10.0.0.1
+	proto esp spi 0xcd0f0a55(3440314965) reqid 6(0x00000006) mode transport
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	encap type espintcp sport 4500 dport 4500 addr 0.0.0.0
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src 10.0.2.6 dst 10.0.0.1
+	proto esp spi 0xcd0f0a56(3440314966) reqid 6(0x00000006) mode transport
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	enc cbc(aes) $digest (256 bits)
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src 10.0.2.7 dst 10.0.0.1
+	proto esp spi 0x000000ff(255) reqid 6(0x00000006) mode transport
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src 0.0.0.0 dst 10.0.0.1
+	proto esp spi 0xcd0f0a58(3440314968) reqid 6(0x00000006) mode transport
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src fd00::9 dst 10.0.0.1
+	proto esp spi 0xcd0f0a59(3440314969) reqid 6(0x00000006) mode tunnel
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard (INF)(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
+src 10.0.2.8 dst 10.0.0.1
+	proto esp spi 0xcd0f0a5a(3440314970) reqid 6(0x00000006) mode transport
+	replay-window 32 seq 0x00000000 flag  (0x00000000)
+	aead rfc4106(gcm(aes)) $short (160 bits) 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+	lifetime config:
+	  limit: soft (INF)(bytes), hard (INF)(bytes)
+	  limit: soft (INF)(packets), hard 0(packets)
+	  expire add: soft 0(sec), hard 0(sec)
+	  expire use: soft 0(sec), hard 0(sec)
+	lifetime current:
+	  0(bytes), 0(packets)
+	  add 2026-11-29 13:18:08 use -
+	stats:
+	  replay-window 0 replay 0 failed 0
 END
 cat >"$work/policy" <<'END'
+src 10.9.0.0/24 dst 10.9.0.0/24 
+	dir out priority 0 ptype main 
+src 10.9.0.1/32 dst 10.9.0.2/32 
+	dir out priority 0 ptype main 
+	tmpl src 0.0.0.0 dst 0.0.0.0
+		proto esp reqid 0 mode transport
 src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp 
 	dir out priority 372351 ptype main 
 	tmpl src 0.0.0.0 dst 0.0.0.0
@@ -144,6 +489,16 @@ SA src 10.0.1.2 dst 10.0.0.1 has if_id 0x2a
 SA src 10.0.1.3 dst 10.0.0.1 has proto ah
 SA src 10.0.1.4 dst 10.0.0.1 has mode beet
 SA src 10.0.1.5 dst 10.0.0.1 has type 8
+SA src 10.0.2.1 dst 10.0.0.1 has enc cbc(aes) with a key of 24 octets
+SA src 10.0.2.2 dst 10.0.0.1 has aead rfc4106(gcm(aes)) with a key of 28 octets
+SA src 10.0.2.3 dst 10.0.0.1 has auth-trunc hmac(sha256) with a key of 20 octets
+SA src 10.0.2.4 dst 10.0.0.1 has encap espinudp-nonike
+SA src 10.0.2.5 dst 10.0.0.1 has encap espintcp
+SA src 10.0.2.6 dst 10.0.0.1 has enc without auth-trunc
+SA src 10.0.2.7 dst 10.0.0.1 has an spi below 0x100
+SA src 0.0.0.0 dst 10.0.0.1 has an end that is no host
+SA src fd00::9 dst 10.0.0.1 has ends of two families
+SA src 10.0.2.8 dst 10.0.0.1 has a limit of none
 policy src 10.0.1.1/32 dst 10.0.0.1/32 dir in has mark 0x2a/0xffffffff
 policy src 0.0.0.0/0 dst 0.0.0.0/0 dir out has if_id 0x2a
 policy src 10.0.1.3/32 dst 10.0.0.1/32 dir in has proto comp
@@ -154,17 +509,22 @@ policy src 10.0.1.7/32 dst 10.0.0.1/32 dir in has level use
 END
 sed -i 's/.*/ipsec-file: the &, which uiwarp does not/' "$work/told"
 cat >"$work/wanted" <<END
+ip xfrm state add src fd00::2 dst fd00::1 proto esp spi 0x00000104 reqid 0 mode transport aead 'rfc4106(gcm(aes))' $short 128 replay-window 4096
+ip xfrm state add src fd00::2 dst fd00::1 proto esp spi 0x00000103 reqid 0 mode transport aead 'rfc4106(gcm(aes))' $short 128 replay-window 32 limit byte-hard 5000
+ip xfrm state add src fd00::2 dst fd00::1 proto esp spi 0x00000102 reqid 0 mode transport aead 'rfc4106(gcm(aes))' $short 128 replay-window 128 limit packet-hard 1000
 ip xfrm state add src fd00::2 dst fd00::1 proto esp spi 0x00000101 reqid 0 mode transport aead 'rfc4106(gcm(aes))' $short 128
 ip xfrm state add src 10.0.0.1 dst 10.0.0.8 proto esp spi 0xcd0f0a37 reqid 4 mode tunnel auth-trunc 'hmac(sha1)' $short 96 enc 'ecb(cipher_null)' 0x
 ip xfrm state add src 10.0.0.8 dst 10.0.0.1 proto esp spi 0xcd0f0a36 reqid 4 mode tunnel auth-trunc 'hmac(sha256)' $digest 128 enc 'cbc(aes)' $digest replay-window 32
 ip xfrm state add src 10.0.0.2 dst 10.0.0.1 proto esp spi 0xcd0f0a33 reqid 1 mode tunnel aead 'rfc4106(gcm(aes))' $short 128 replay-window 64 flag esn encap espinudp 4500 4501 0.0.0.0
-ip xfrm state add src 10.0.0.1 dst 10.0.0.2 proto esp spi 0xc2a3a1c9 reqid 1 mode transport aead 'rfc4106(gcm(aes))' $long 128 replay-window 32 flag esn sel src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp
-ip xfrm policy add src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp dir out priority 372351 tmpl proto esp spi 0xc2a3a1c9 reqid 1 mode transport
-ip xfrm policy add src 10.0.0.2/32 dst 10.0.0.1/32 proto tcp dport 7174 dir in priority 372351 tmpl src 10.0.0.2 dst 10.0.0.1 proto esp mode tunnel
-ip xfrm policy add src 10.0.1.3/32 dst 10.0.0.1/32 dir in priority 372351 action block
-ip xfrm policy add src 10.0.1.4/32 dst 10.0.0.1/32 dir in priority 372351 action block
-ip xfrm policy add src 10.0.1.7/32 dst 10.0.0.1/32 dir in priority 372351 action block
+ip xfrm state add src 10.0.0.1 dst 10.0.0.2 proto esp spi 0xc2a3a1c9 reqid 1 mode transport aead 'rfc4106(gcm(aes))' $long 128 replay-window 32 flag esn sel src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp limit byte-hard 18446744073709551614 limit packet-hard 4000000000
 ip xfrm policy add src 10.0.0.0/8 dst 10.0.0.1/32 dir in action block priority 400000
+ip xfrm policy add src 10.0.1.7/32 dst 10.0.0.1/32 dir in priority 372351 action block
+ip xfrm policy add src 10.0.1.4/32 dst 10.0.0.1/32 dir in priority 372351 action block
+ip xfrm policy add src 10.0.1.3/32 dst 10.0.0.1/32 dir in priority 372351 action block
+ip xfrm policy add src 10.0.0.2/32 dst 10.0.0.1/32 proto tcp dport 7174 dir in priority 372351 tmpl src 10.0.0.2 dst 10.0.0.1 proto esp mode tunnel
+ip xfrm policy add src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp dir out priority 372351 tmpl proto esp spi 0xc2a3a1c9 reqid 1 mode transport
+ip xfrm policy add src 10.9.0.1/32 dst 10.9.0.2/32 dir out priority 0 tmpl proto esp mode transport
+ip xfrm policy add src 10.9.0.0/24 dst 10.9.0.0/24 dir out priority 0
 END
 
 ipsec_file() { # ARGUMENT...
