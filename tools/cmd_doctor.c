@@ -10,6 +10,7 @@
 #include "tools/tcp_resolve.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +167,27 @@ static void cmd_doctor_open_and_examine(struct doctor *d, struct config *c)
 	net_close(d->net);
 }
 
+/** What to do about config_take_slot(), which also looks for the host's own addresses. */
+static void cmd_doctor_advise_slot(struct doctor *d, int rc)
+{
+	if (rc == -EBUSY)
+		doctor_advise(d, "end one of them, or give \"slots\" a longer range");
+	else if (rc == -EADDRNOTAVAIL)
+		doctor_advise(d, "bring an interface with such an address up (\"ip address\"), or "
+				 "see to what \"address\" says");
+	else if (rc == -EPERM || rc == -EACCES || rc == -ENOTDIR)
+		doctor_advise(d, "see to it that it is a directory of this user's to which "
+				 "nobody else can write (\"ls -ld\")");
+	else if (rc == -EINVAL)
+		doctor_advise(d, "mend what is named: uiwarp.conf(5) says what it takes");
+}
+
+/** As "uiwarp run" has it: an address that is named must be the host's. */
+static bool cmd_doctor_is_misconfigured(const struct config *c, int rc)
+{
+	return rc == -EINVAL || (rc == -EADDRNOTAVAIL && !c->host_addresses);
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	static char name[] = "uiwarp doctor";
@@ -186,9 +208,10 @@ int cmd_doctor(int argc, char **argv)
 	d.host = o.host;
 	d.port = o.port;
 	d.only_tcp = o.tcp_only;
-	if (config_take_slot(&c, &e) != 0) {
+	rc = config_take_slot(&c, &e);
+	if (rc != 0) {
 		doctor_wrong(&d, "%s", e.text);
-		doctor_advise(&d, "end one of them, or give \"slots\" a longer range");
+		cmd_doctor_advise_slot(&d, rc);
 	} else {
 		doctor_good(&d,
 			is_default ? "no configuration is given: port %s, the default"
@@ -203,5 +226,7 @@ int cmd_doctor(int argc, char **argv)
 		printf("nothing is wrong\n");
 	else
 		printf("%u %s wrong\n", d.wrong, d.wrong == 1 ? "thing is" : "things are");
+	if (cmd_doctor_is_misconfigured(&c, rc))
+		return EXIT_USAGE;
 	return d.wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -192,6 +192,18 @@ static void a_signal_ends_a_doctor(void **state)
 	assert_null(strstr(c.out, "telemetry"));
 }
 
+/* Each cause of it has its own cure, and its own status. */
+static void a_doctor_knows_why_nothing_begins(void **state)
+{
+	child_run(&c,
+		(const char *const[]){UIWARP, "doctor", "--set", "address=192.0.2.77/24", NULL},
+		NO_ENV);
+	assert_int_equal(child_exit(&c), 2);
+	assert_non_null(strstr(c.out, "which no interface of this host has"));
+	assert_non_null(strstr(c.out, "\"ip address\""));
+	assert_null(strstr(c.out, "end one of them"));
+}
+
 /* ---- both ends ------------------------------------------------------------------------------ */
 
 /*
@@ -300,6 +312,7 @@ int main(void)
 		cmocka_unit_test(a_hangup_ends_a_listener_in_order),
 		cmocka_unit_test(a_signal_ends_what_is_starting),
 		cmocka_unit_test(a_signal_ends_a_doctor),
+		cmocka_unit_test(a_doctor_knows_why_nothing_begins),
 		cmocka_unit_test(a_source_and_a_sink_agree),
 		cmocka_unit_test(a_listener_may_send),
 		cmocka_unit_test(wrong_bytes_fail),
