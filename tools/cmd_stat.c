@@ -255,6 +255,14 @@ static int cmd_stat_record(struct telemetry_clients *c, const struct cmd_stat_op
 
 /* ---- once -------------------------------------------------------------------------------- */
 
+static void cmd_stat_tell_refused(const struct telemetry_clients *c)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->client[i].refused[0])
+			fprintf(stderr, "uiwarp stat: process %d: %s\n", (int)c->client[i].pid,
+				c->client[i].refused);
+}
+
 static int cmd_stat_table(struct telemetry_clients *c)
 {
 	struct telemetry_sample s;
@@ -265,10 +273,7 @@ static int cmd_stat_table(struct telemetry_clients *c)
 	}
 	stat_print_table(stdout, &s);
 	telemetry_sample_free(&s);
-	for (unsigned i = 0; i < c->n; i++)
-		if (c->client[i].refused[0])
-			fprintf(stderr, "uiwarp stat: process %d: %s\n", (int)c->client[i].pid,
-				c->client[i].refused);
+	cmd_stat_tell_refused(c);
 	return EXIT_SUCCESS;
 }
 
@@ -291,6 +296,7 @@ static int cmd_stat_all(struct telemetry_clients *c, bool prometheus)
 	if (!prometheus)
 		putchar('\n');
 	json_decref(all);
+	cmd_stat_tell_refused(c);
 	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

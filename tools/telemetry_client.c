@@ -106,6 +106,7 @@ static json_t *telemetry_client_hear(struct telemetry_client *c)
 {
 	size_t n = telemetry_client_receive(c);
 
+	c->said = n;
 	return n ? json_loadb(c->text, n, 0, NULL) : NULL;
 }
 
@@ -180,7 +181,8 @@ static bool telemetry_client_is_endless(const struct telemetry_client_pages *p)
 {
 	struct telemetry_client *c = p->client;
 
-	if (p->items <= TELEMETRY_CLIENT_ITEMS && p->pages <= TELEMETRY_CLIENT_PAGES)
+	if (p->items <= TELEMETRY_CLIENT_ITEMS && p->pages <= TELEMETRY_CLIENT_PAGES &&
+		c->all->kept <= TELEMETRY_CLIENT_BYTES)
 		return false;
 	snprintf(c->refused, sizeof c->refused, "its list has no end");
 	telemetry_client_drop(c);
@@ -199,6 +201,7 @@ json_t *telemetry_client_list(struct telemetry_client *c, const char *command)
 		json_t *items = json_object_get(page, "items");
 
 		p.pages++;
+		c->all->kept += c->said;
 		p.items += (unsigned)json_array_size(items);
 		if (!page || telemetry_client_is_endless(&p)) {
 			json_decref(page);
@@ -327,6 +330,16 @@ static bool telemetry_clients_wants(const struct telemetry_clients *c, pid_t pid
 	return !p || *p;
 }
 
+/** One cannot be asked. The first is told of. */
+static void telemetry_clients_note(struct telemetry_clients *c, const char *name, int error)
+{
+	if (!c->error) {
+		c->error = error;
+		snprintf(c->failed, sizeof c->failed, "%s", name);
+	}
+	c->unasked += *name != '\0';
+}
+
 static void telemetry_clients_add(void *ctx, const char *name)
 {
 	struct telemetry_clients *c = ctx;
@@ -335,11 +348,19 @@ static void telemetry_clients_add(void *ctx, const char *name)
 	if (telemetry_clients_has(c, name) || !telemetry_socket_is_name(name, &new.pid) ||
 		!telemetry_clients_wants(c, new.pid))
 		return;
+	if (c->n == TELEMETRY_CLIENTS) {
+		telemetry_clients_note(c, name, -EUSERS);
+		return;
+	}
 	new.fd = telemetry_socket_connect(c->directory, name);
 	if (new.fd == -ECONNREFUSED)
 		telemetry_socket_sweep(c->directory, name);
-	if (!telemetry_client_is_there(&new))
+	if (!telemetry_client_is_there(&new)) {
+		/* It has gone since it was seen, or long before. */
+		if (new.fd != -ECONNREFUSED &&new.fd != -ENOENT)
+			telemetry_clients_note(c, name, new.fd);
 		return;
+	}
 	snprintf(new.name, sizeof new.name, "%s", name);
 	more = realloc(c->client, (c->n + 1) * sizeof *c->client);
 	if (!more) {
@@ -402,6 +423,7 @@ static int telemetry_clients_compare(const void *a, const void *b)
 void telemetry_clients_renew(struct telemetry_clients *c)
 {
 	unsigned kept = 0;
+	int rc;
 
 	for (unsigned i = 0; i < c->n; i++) {
 		/* Nothing was asked. */
@@ -411,7 +433,12 @@ void telemetry_clients_renew(struct telemetry_clients *c)
 			c->client[kept++] = c->client[i];
 	}
 	c->n = kept;
-	telemetry_socket_each(c->directory, telemetry_clients_add, c);
+	c->unasked = 0;
+	c->error = 0;
+	c->kept = 0;
+	rc = telemetry_socket_each(c->directory, telemetry_clients_add, c);
+	if (rc)
+		telemetry_clients_note(c, "", rc);
 	telemetry_clients_greet(c);
 	if (c->n)
 		qsort(c->client, c->n, sizeof *c->client, telemetry_clients_compare);

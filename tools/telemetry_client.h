@@ -19,8 +19,9 @@ struct telemetry_client {
 	size_t room;      /**< the longest answer */
 	char refused[80]; /**< the error that telemetry_client_read() has got last, or "" */
 	char *text;
-	unsigned slices, asleep;             /**< private: how long it is waited for */
-	const struct telemetry_clients *all; /**< private */
+	size_t said;                   /**< private: bytes of the last answer */
+	unsigned slices, asleep;       /**< private: how long it is waited for */
+	struct telemetry_clients *all; /**< private */
 };
 
 /** All processes that are there, by their numbers. */
@@ -29,6 +30,10 @@ struct telemetry_clients {
 	unsigned n;
 	const pid_t *pids; /**< ends with 0: no others; or NULL */
 	char directory[1024];
+	unsigned unasked; /**< sockets that cannot be connected to, and are not those of the dead */
+	int error; /**< why the first of them cannot, or the directory cannot be read, or 0 */
+	char failed[TELEMETRY_NAME]; /**< its name; "": it is the directory */
+	size_t kept;                 /**< private: bytes of lists */
 	/** What the caller does, 20 times a second at least, while one is waited for. May be NULL.
 	 * @return false: it is waited for no more, as if in vain. */
 	bool (*meanwhile)(void *ctx);
@@ -68,6 +73,10 @@ json_t *telemetry_client_ask(struct telemetry_client *c, const char *command);
  */
 #define TELEMETRY_CLIENT_ITEMS (1u << 20)
 #define TELEMETRY_CLIENT_PAGES (1u << 16)
+/** Of all lists that telemetry_client_list() keeps until telemetry_clients_renew(). */
+#define TELEMETRY_CLIENT_BYTES (128u << 20)
+/** Sockets in a directory. */
+#define TELEMETRY_CLIENTS 1024
 
 /**
  * All items of a list, from all of its pages. @return as telemetry_client_ask(); NULL also: it has

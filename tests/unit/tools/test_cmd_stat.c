@@ -471,6 +471,20 @@ static void silent_processes_are_passed_over(void **state)
 	unlink(path);
 }
 
+/** "0 processes" would be a lie. */
+static void where_nobody_can_be_asked_it_fails(void **state)
+{
+	char other[128];
+
+	snprintf(other, sizeof other, "%s.link", directory);
+	assert_int_equal(symlink(directory, other), 0);
+	child_run(&c, (const char *const[]){UIWARP, "stat", "-d", other, NULL}, NULL);
+	assert_int_equal(child_exit(&c), 1);
+	assert_string_equal(c.out, "");
+	assert_non_null(strstr(c.err, " cannot be asked: "));
+	unlink(other);
+}
+
 static void wrong_command_lines(void **state)
 {
 	RUN("stat", "1");
@@ -664,6 +678,7 @@ int main(void)
 		cmocka_unit_test(a_signal_ends_a_record),
 		cmocka_unit_test(others_ask_during_a_record),
 		cmocka_unit_test(silent_processes_are_passed_over),
+		cmocka_unit_test(where_nobody_can_be_asked_it_fails),
 		cmocka_unit_test(wrong_command_lines),
 		cmocka_unit_test(a_process_is_told),
 		cmocka_unit_test(top_shows_sorts_opens_and_quits),

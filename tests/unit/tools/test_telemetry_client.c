@@ -290,6 +290,55 @@ static void a_list_without_an_end_is_left(void **state)
 	}
 }
 
+/** Few long items are no less than many: all that is kept is bounded. */
+static void long_lists_are_left(void **state)
+{
+	static char item[60003];
+	unsigned n[2];
+	json_t *all;
+
+	memset(item, 'A', sizeof item - 1);
+	item[0] = item[sizeof item - 2] = '"';
+	for (unsigned i = 0; i < 2; i++)
+		n[i] = begin((struct script){.say = {GREETING}, .grows = item, .greets = true});
+	open_all(2);
+	all = telemetry_client_list(of(n[0]), "/l");
+	assert_null(all);
+	assert_string_equal(of(n[0])->refused, "its list has no end");
+	assert_in_range(clients.kept, 0, TELEMETRY_CLIENT_BYTES + 65536);
+	assert_null(telemetry_client_list(of(n[1]), "/l"));
+	assert_in_range(clients.kept, 0, TELEMETRY_CLIENT_BYTES + 2 * 65536);
+}
+
+/** Nobody is asked where nobody can be: that is not the same as that nobody is there. */
+static void who_cannot_be_asked_is_counted(void **state)
+{
+	char path[128], other[128];
+	int fd;
+
+	snprintf(other, sizeof other, "%s.link", directory);
+	begin((struct script){.say = {GREETING}, .greets = true});
+	assert_int_equal(symlink(directory, other), 0);
+	assert_int_equal(telemetry_clients_open(&clients, other, NULL), 0);
+	assert_int_equal(clients.n, 0);
+	assert_int_equal(clients.unasked, 1);
+	assert_true(clients.error == -ENOTDIR || clients.error == -ELOOP);
+	assert_string_equal(clients.failed, server[0].name);
+	telemetry_clients_close(&clients);
+	assert_int_equal(unlink(other), 0);
+	/* The dead are no fault. */
+	snprintf(path, sizeof path, "%s/telemetry.1", directory);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	close(fd);
+	open_all(1);
+	assert_int_equal(clients.unasked, 0);
+	assert_int_equal(unlink(path), 0);
+	telemetry_clients_close(&clients);
+	assert_int_equal(telemetry_clients_open(&clients, "/nonexistent", NULL), 0);
+	assert_int_equal(clients.error, -ENOENT);
+	assert_string_equal(clients.failed, "");
+}
+
 /** It has no words for a terminal. */
 static void an_error_is_plain_text(void **state)
 {
@@ -551,6 +600,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pages_are_put_together, setup, teardown),
 		cmocka_unit_test_setup_teardown(pages_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_list_without_an_end_is_left, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_lists_are_left, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_cannot_be_asked_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_error_is_plain_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(answers_are_as_long_as_was_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_answer_is_none, setup, teardown),
