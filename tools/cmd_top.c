@@ -68,6 +68,17 @@ static void cmd_top_on_signal(int sig)
 	cmd_top_ended = 1;
 }
 
+static volatile sig_atomic_t cmd_top_stopped;   /**< by Ctrl-Z */
+static volatile sig_atomic_t cmd_top_continued; /**< perhaps after a SIGSTOP */
+
+static void cmd_top_on_job_control(int sig)
+{
+	if (sig == SIGTSTP)
+		cmd_top_stopped = 1;
+	else
+		cmd_top_continued = 1;
+}
+
 static void cmd_top_on_resize(int sig)
 {
 	/* It only ends the wait. */
@@ -93,13 +104,27 @@ static void cmd_top_watch_signals(sigset_t *waiting)
 	sigprocmask(SIG_BLOCK, &held, waiting);
 }
 
-static int cmd_top_begin(struct termios *saved)
+/** SIGTSTP stays ignored where a shell without job control started us. */
+static void cmd_top_watch_job_control(void)
 {
-	struct termios raw;
+	const struct sigaction a = {.sa_handler = cmd_top_on_job_control};
+	struct sigaction before;
+	sigset_t held;
 
-	if (tcgetattr(STDIN_FILENO, saved) != 0)
-		return -errno;
-	raw = *saved;
+	sigemptyset(&held);
+	sigaddset(&held, SIGCONT);
+	sigaction(SIGCONT, &a, NULL);
+	if (sigaction(SIGTSTP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+		sigaddset(&held, SIGTSTP);
+		sigaction(SIGTSTP, &a, NULL);
+	}
+	sigprocmask(SIG_BLOCK, &held, NULL);
+}
+
+static int cmd_top_begin(const struct termios *saved)
+{
+	struct termios raw = *saved;
+
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_iflag &= ~(tcflag_t)(ICRNL | IXON);
 	raw.c_cc[VMIN] = 0;
@@ -115,6 +140,19 @@ static void cmd_top_end(const struct termios *saved)
 	fputs(TOP_END, stdout);
 	fflush(stdout);
 	tcsetattr(STDIN_FILENO, TCSANOW, saved);
+}
+
+/** As by Ctrl-Z without a handler: returns when the shell has us go on. */
+static void cmd_top_stop(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
+	signal(SIGTSTP, SIG_DFL);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	cmd_top_watch_job_control();
 }
 
 static void cmd_top_measure(struct top_view *v)
@@ -136,7 +174,24 @@ struct cmd_top {
 	struct top_view view;
 	const struct cmd_top_options *options;
 	sigset_t waiting;
+	struct termios saved; /**< the terminal as the shell had it */
 };
+
+/** The shell gets its terminal while we are stopped, and we have ours afterwards. */
+static void cmd_top_look_at_job(struct cmd_top *t)
+{
+	if (cmd_top_stopped) {
+		cmd_top_end(&t->saved);
+		cmd_top_stopped = 0;
+		cmd_top_stop();
+		cmd_top_continued = 1;
+	}
+	if (cmd_top_continued) {
+		cmd_top_continued = 0;
+		if (cmd_top_begin(&t->saved) != 0)
+			t->view.quit = true;
+	}
+}
 
 static int cmd_top_copy(const struct telemetry_sample *from, struct telemetry_sample *to)
 {
@@ -206,6 +261,7 @@ static void cmd_top_wait(struct cmd_top *t, double seconds)
 
 	most.tv_nsec = (long)((seconds - (double)most.tv_sec) * 1e9);
 	n = ppoll(&p, 1, &most, &t->waiting);
+	cmd_top_look_at_job(t);
 	if (n > 0)
 		cmd_top_answer(t);
 	if (n != 0)
@@ -251,7 +307,6 @@ int cmd_top(int argc, char **argv)
 	static char name[] = "uiwarp top";
 	struct cmd_top_options o = {.interval = 1};
 	struct cmd_top t = {.options = &o};
-	struct termios saved;
 	int rc;
 
 	argv[0] = name;
@@ -264,10 +319,11 @@ int cmd_top(int argc, char **argv)
 	if (rc)
 		return rc;
 	cmd_top_watch_signals(&t.waiting);
-	rc = cmd_top_begin(&saved);
+	cmd_top_watch_job_control();
+	rc = tcgetattr(STDIN_FILENO, &t.saved) == 0 ? cmd_top_begin(&t.saved) : -errno;
 	if (!rc) {
 		rc = cmd_top_loop(&t);
-		cmd_top_end(&saved);
+		cmd_top_end(&t.saved);
 	}
 	if (rc)
 		fprintf(stderr, "uiwarp top: %s\n", strerror(-rc));

@@ -249,8 +249,6 @@ static void top_view_table(const struct top_view *v, const struct telemetry_samp
 		else
 			top_view_line(v, out, "", "");
 	}
-	fprintf(out, "%.*s" TOP_ERASE_LINE, (int)v->columns,
-		"x quit  Enter open  b o l r q p sort  Space pause  ? help");
 }
 
 static void top_view_field(const struct top_view *v, FILE *out, const char *name,
@@ -302,7 +300,6 @@ static void top_view_one(const struct top_view *v, const struct telemetry_sample
 	top_view_field(v, out, "out of order", "%" PRIu64, r->out_of_order);
 	top_view_field(v, out, "sends, receives posted", "%" PRIu32 ", %" PRIu32, r->send_depth,
 		r->receive_depth);
-	fprintf(out, "\r\nx, Esc or Enter: back" TOP_ERASE_LINE);
 }
 
 static void top_view_keys(const struct top_view *v, FILE *out)
@@ -317,17 +314,44 @@ static void top_view_keys(const struct top_view *v, FILE *out)
 	top_view_field(v, out, "Space", "%s", "pause, or go on");
 	top_view_field(v, out, "x", "%s", "back, or quit");
 	top_view_field(v, out, "Q, Ctrl-C", "%s", "quit");
-	fprintf(out, "\r\nany key: back" TOP_ERASE_LINE);
+}
+
+/** As many of @p lines as the terminal has room for: with more it would scroll at each screen. */
+static void top_view_put(const struct top_view *v, const char *lines, const char *footer, FILE *out)
+{
+	unsigned left = v->rows > 1 ? v->rows - 1 : 0;
+	const char *end;
+
+	fputs(TOP_HOME, out);
+	for (; left && (end = strstr(lines, "\r\n")) != NULL; left--) {
+		fwrite(lines, 1, (size_t)(end - lines) + 2, out);
+		lines = end + 2;
+	}
+	if (left && (v->help || v->open))
+		fputs(TOP_ERASE_LINE "\r\n", out);
+	fprintf(out, "%.*s" TOP_ERASE_LINE TOP_ERASE_REST, (int)v->columns, footer);
 }
 
 void top_view_draw(const struct top_view *v, const struct telemetry_sample *s, FILE *out)
 {
-	fputs(TOP_HOME, out);
-	if (v->help)
-		top_view_keys(v, out);
-	else if (v->open)
-		top_view_one(v, s, out);
-	else
-		top_view_table(v, s, out);
-	fputs(TOP_ERASE_REST, out);
+	const char *footer;
+	char *lines = NULL;
+	size_t len;
+	FILE *page = open_memstream(&lines, &len);
+
+	if (!page)
+		return;
+	if (v->help) {
+		top_view_keys(v, page);
+		footer = "any key: back";
+	} else if (v->open) {
+		top_view_one(v, s, page);
+		footer = "x, Esc or Enter: back";
+	} else {
+		top_view_table(v, s, page);
+		footer = "x quit  Enter open  b o l r q p sort  Space pause  ? help";
+	}
+	if (fclose(page) == 0)
+		top_view_put(v, lines, footer, out);
+	free(lines);
 }

@@ -665,6 +665,25 @@ static void top_gives_the_terminal_back(void **state)
 	terminal_close();
 }
 
+/** By Ctrl-Z; the shell has us go on at once here, as this group of processes has none. */
+static void top_lends_the_terminal_while_it_is_stopped(void **state)
+{
+	struct termios before, now;
+
+	terminal_open();
+	terminal_await("by bytes");
+	assert_int_equal(tcgetattr(terminal.fd, &before), 0);
+	terminal.len = 0;
+	kill(terminal.pid, SIGTSTP);
+	terminal_await("\033[?25h\033[?1049l");
+	terminal_await("\033[?1049h");
+	terminal_await("by bytes");
+	assert_int_equal(tcgetattr(terminal.fd, &now), 0);
+	assert_int_equal(now.c_lflag, before.c_lflag);
+	terminal_key("x");
+	terminal_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -683,6 +702,7 @@ int main(void)
 		cmocka_unit_test(a_process_is_told),
 		cmocka_unit_test(top_shows_sorts_opens_and_quits),
 		cmocka_unit_test(top_gives_the_terminal_back),
+		cmocka_unit_test(top_lends_the_terminal_while_it_is_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

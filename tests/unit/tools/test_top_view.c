@@ -8,6 +8,7 @@
 /* After the four that it needs. */
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,11 +67,42 @@ static void a_row_that_has_ended_is_closed_and_another_opened(void **state)
 	}
 }
 
+/* One line too many, and the terminal scrolls the first away. */
+static void no_screen_is_higher_than_the_terminal(void **state)
+{
+	for (unsigned i = 0; i < 9; i++) {
+		static const unsigned rows[] = {24, 10, 2};
+		struct top_view v = {.rows = rows[i % 3],
+			.columns = 80,
+			.open = i / 3 == 1,
+			.help = i / 3 == 2,
+			.one = {.pid = 10, .qp = 1}};
+		struct telemetry_sample s = sample(40);
+		unsigned lines = 1;
+		char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		top_view_draw(&v, &s, out);
+		assert_int_equal(fclose(out), 0);
+		for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
+			lines++;
+		assert_in_range(lines, 1, v.rows);
+		if (rows[i % 3] == 24 && v.open)
+			assert_non_null(strstr(text, "receives posted"));
+		assert_non_null(strstr(text, v.help ? "any key" : v.open ? "back" : "x quit"));
+		free(text);
+		free(s.row);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_chosen_row_is_followed),
 		cmocka_unit_test(a_row_that_has_ended_is_closed_and_another_opened),
+		cmocka_unit_test(no_screen_is_higher_than_the_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
