@@ -71,26 +71,90 @@ static int configuration_complain(const char *command, const char *what, const c
 	return EXIT_USAGE;
 }
 
-/* Into the environment, each before what is there already. */
+/* The program may change its directory before it comes to verbs. */
+static int configuration_export_file(const char *file, const char *command)
+{
+	char *path = realpath(file, NULL);
+
+	if (!path) {
+		fprintf(stderr, "%s: %s: cannot read the configuration: %s\n", command, file,
+			strerror(errno));
+		return EXIT_USAGE;
+	}
+	setenv("UIWARP_CONFIG", path, 1);
+	free(path);
+	return 0;
+}
+
+/* Of an assignment, without the blanks around it. */
+static size_t configuration_key(const char **line)
+{
+	size_t n;
+
+	*line += strspn(*line, " \t");
+	n = strcspn(*line, "=\n");
+	while (n && strchr(" \t", (*line)[n - 1]))
+		n--;
+	return n;
+}
+
+/* Whether one of @set's lines has the key of @line. */
+static bool configuration_has_key(const char *set, const char *line)
+{
+	size_t n = configuration_key(&line);
+
+	while (set) {
+		const char *at = set;
+
+		if (configuration_key(&at) == n && strncmp(at, line, n) == 0)
+			return true;
+		set = strchr(set, '\n');
+		set = set ? set + 1 : NULL;
+	}
+	return false;
+}
+
+/* The lines of @inherited whose keys @set has not got: a list of it would be added to theirs. */
+static char *configuration_remaining(const char *inherited, const char *set)
+{
+	char *copy = configuration_checked(strdup(inherited)), *next = copy, *line;
+	char *all = configuration_checked(strdup("")), *joined;
+
+	while ((line = strsep(&next, "\n"))) {
+		if (*line == '\0' || configuration_has_key(set, line))
+			continue;
+		joined = configuration_join(all, "\n", line);
+		free(all);
+		all = joined;
+	}
+	free(copy);
+	return all;
+}
+
+/* Into the environment. What is there already gives way: all of it to a file, and to an assignment
+ * what it has of that key. */
 static int configuration_export(struct configuration *c, const char *command)
 {
-	char *set;
+	const char *file = getenv("UIWARP_CONFIG"), *inherited = getenv("UIWARP_SET");
+	char *rest, *set;
+	int rc = 0;
 
-	if (c->file) {
-		/* The program may change its directory before it comes to verbs. */
-		char *path = realpath(c->file, NULL);
-
-		if (!path) {
-			fprintf(stderr, "%s: %s: cannot read the configuration: %s\n", command,
-				c->file, strerror(errno));
-			return EXIT_USAGE;
-		}
-		setenv("UIWARP_CONFIG", path, 1);
-		free(path);
-	}
-	set = configuration_join(getenv("UIWARP_SET"), "\n", c->set);
+	if (c->file)
+		rc = configuration_export_file(c->file, command);
+	else if (file && *file != '\0' && *file != '/')
+		rc = configuration_export_file(file, command);
+	if (rc != 0)
+		return rc;
+	if (c->file || !inherited)
+		inherited = "";
+	rest = c->set ? configuration_remaining(inherited, c->set)
+		      : configuration_checked(strdup(inherited));
+	set = configuration_join(rest, "\n", c->set);
 	if (*set != '\0')
 		setenv("UIWARP_SET", set, 1);
+	else
+		unsetenv("UIWARP_SET");
+	free(rest);
 	free(set);
 	return 0;
 }

@@ -208,6 +208,39 @@ static void a_wrong_configuration_is_2(void **state)
 	assert_non_null(strstr(c.err, "mtu"));
 }
 
+/* The command line wins over the environment, which "uiwarp run" itself fills for its program. */
+static void the_command_line_wins_over_the_environment(void **state)
+{
+	char path[] = "/tmp/uiw-cmd-run.XXXXXX", expected[256], was[PATH_MAX];
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_true(dprintf(fd, "port = net_null0\naddress = 10.99.0.1/24\nmtu = 1400\n") > 0);
+	close(fd);
+	RUN_ENV("UIWARP_SET=mtu=9000\naddress=10.99.0.9/24", "--config", path, self, "environment",
+		"UIWARP_SET", "UIWARP_CONFIG");
+	snprintf(expected, sizeof expected, "UIWARP_SET=(none)\nUIWARP_CONFIG=%s\n", path);
+	assert_string_equal(c.out, expected);
+	RUN_ENV("UIWARP_SET=mtu=9000", "--config", path, "--set", "mtu=1300", self, "environment",
+		"UIWARP_SET");
+	assert_string_equal(c.out, "UIWARP_SET=mtu=1300\n");
+	/* A list is not added to that of the environment, and the rest of that stays. */
+	RUN_ENV("UIWARP_SET=port=net_null0\n address = 10.99.0.9/24\nmtu=1400", "--set",
+		"address=10.99.0.1/24", "--set", "address=10.99.0.2/24", self, "environment",
+		"UIWARP_SET");
+	assert_string_equal(c.out, "UIWARP_SET=port=net_null0\nmtu=1400\naddress=10.99.0.1/24\n"
+				   "address=10.99.0.2/24\n");
+	/* Wherever the program goes from here. */
+	assert_non_null(getcwd(was, sizeof was));
+	assert_int_equal(chdir("/tmp"), 0);
+	snprintf(expected, sizeof expected, "UIWARP_CONFIG=%s", path + strlen("/tmp/"));
+	RUN_ENV(expected, self, "environment", "UIWARP_CONFIG");
+	snprintf(expected, sizeof expected, "UIWARP_CONFIG=%s\n", path);
+	assert_string_equal(c.out, expected);
+	assert_int_equal(chdir(was), 0);
+	unlink(path);
+}
+
 static void without_a_configuration_it_is_the_hosts_tcp(void **state)
 {
 	RUN(self, "environment", "UIWARP_SET");
@@ -355,6 +388,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_file_is_found_from_any_directory),
 		cmocka_unit_test(a_wrong_configuration_is_2),
 		cmocka_unit_test(without_a_configuration_it_is_the_hosts_tcp),
+		cmocka_unit_test(the_command_line_wins_over_the_environment),
 		cmocka_unit_test(a_wrong_command_line_is_2),
 		cmocka_unit_test(a_program_that_cannot_be_started_is_127_or_126),
 		cmocka_unit_test(a_program_out_of_reach_is_126),
