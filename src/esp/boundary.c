@@ -367,6 +367,7 @@ static bool esp_boundary_leaves_so(const struct esp_sa_config *c, const struct i
 	       (!c->udp || (c->udp_src == f->src_port && c->udp_dst == f->dst_port));
 }
 
+/** Of late enough: who has seen one packet of long ago has no word on the path of today. */
 static bool esp_boundary_sent(void *ctx, const struct ip_flow *f, const uint8_t esp[8])
 {
 	struct esp_boundary *b = ctx;
@@ -374,7 +375,8 @@ static bool esp_boundary_sent(void *ctx, const struct ip_flow *f, const uint8_t 
 		esp_database_find_outbound(&b->db, &f->dst, load_be32(esp + ESP_SPI));
 	uint32_t ago = sa ? (uint32_t)sa->sequence - load_be32(esp + ESP_SEQUENCE) : 0;
 
-	return sa && esp_boundary_leaves_so(&sa->config, f) && ago < sa->packets;
+	return sa && esp_boundary_leaves_so(&sa->config, f) && ago < sa->packets &&
+	       ago < ESP_WINDOW_MAX;
 }
 
 /* ---- the file ------------------------------------------------------------------------------ */

@@ -32,13 +32,12 @@ static bool esp_selector_equal(const struct esp_selector *a, const struct esp_se
 	       a->src_port == b->src_port && a->dst_port == b->dst_port;
 }
 
+/** But for what may change: a NAT's ports, and limits. */
 static bool esp_state_equal(const struct esp_state *a, const struct esp_state *b)
 {
 	return ip_addr_equal(&a->src, &b->src) && ip_addr_equal(&a->dst, &b->dst) &&
 	       a->spi == b->spi && a->reqid == b->reqid && a->tunnel == b->tunnel &&
-	       a->esn == b->esn && a->udp == b->udp && a->udp_src == b->udp_src &&
-	       a->udp_dst == b->udp_dst && a->window == b->window &&
-	       a->max_packets == b->max_packets && a->max_octets == b->max_octets &&
+	       a->esn == b->esn && a->udp == b->udp && a->window == b->window &&
 	       a->has_selector == b->has_selector &&
 	       (!a->has_selector || esp_selector_equal(&a->selector, &b->selector)) &&
 	       a->encryption == b->encryption && a->integrity == b->integrity &&
@@ -115,6 +114,16 @@ static void esp_update_undo(struct esp_update *u, unsigned n)
 			esp_sa_destroy(u->sa[i]);
 }
 
+/** What an SA that stays takes of a new file; its key, window and sequence number are as they were.
+ */
+static void esp_update_change(struct esp_sa *sa, const struct esp_state *s)
+{
+	sa->config.udp_src = s->udp_src;
+	sa->config.udp_dst = s->udp_dst;
+	sa->config.max_packets = s->max_packets;
+	sa->config.max_octets = s->max_octets;
+}
+
 static void esp_update_finish(struct esp_update *u, struct esp_database *db, struct esp_file *f)
 {
 	for (unsigned i = 0; db->file && i < db->file->n_states; i++)
@@ -129,6 +138,7 @@ static void esp_update_finish(struct esp_update *u, struct esp_database *db, str
 	for (unsigned i = 0; i < f->n_states; i++) {
 		if (!db->sa[i])
 			continue;
+		esp_update_change(db->sa[i], &f->state[i]);
 		if (db->sa[i]->config.outbound) {
 			db->outbound++;
 		} else {

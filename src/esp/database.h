@@ -43,8 +43,9 @@ void esp_database_init(struct esp_database *db, const struct random_source *rand
 void esp_database_fini(struct esp_database *db);
 
 /**
- * Let @p file be the one in force. SAs that were there stay, with their sequence numbers; those
- * that are not in it end. On failure all stays as it was, and @p file is the caller's.
+ * Let @p file be the one in force. SAs that were there stay, with their sequence numbers, and take
+ * new ports of UDP and limits; those that are not in it end. On failure all stays as it was, and @p
+ * file is the caller's.
  * @param[out] why if that fails: a sentence, in @p size octets.
  * @return 0; -EINVAL: an SA is not what it was under the same SPI; -ENOMEM; -ENOTSUP.
  */

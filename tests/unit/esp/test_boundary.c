@@ -320,7 +320,14 @@ static void the_path_mtu_knows_what_esp_takes(void **state)
 	too_big(m, 1400, 5);
 	too_big(m, 1400, -1);
 	assert_int_equal(path_of(&ends.a).mtu, 1466);
+	/* Of 4096 packets ago, and then of one less. */
+	for (unsigned i = 0; i < ESP_WINDOW_MAX; i++) {
+		assert_int_equal(end_send_one(&ends.a, 40), 0);
+		rte_pktmbuf_free(end_take(&ends.a));
+	}
 	too_big(m, 1400, 0);
+	assert_int_equal(path_of(&ends.a).mtu, 1466);
+	too_big(m, 1400, 1);
 	assert_int_equal(path_of(&ends.a).mtu, 1366);
 	assert_int_equal(path_of(&ends.a).link_mtu, 1466);
 	/* TCP says so itself, of what it has in its packets. */

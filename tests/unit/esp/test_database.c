@@ -212,6 +212,35 @@ static void a_changed_sa_leaves_all_as_it_was(void **state)
 	assert_int_equal(leaves(PEER, 6, 7), 0x100);
 }
 
+/** A NAT has new ports, and IKE tells of them under the same SPI and key. */
+static void ports_and_limits_change_and_the_rest_stays(void **state)
+{
+	struct ip_addr our = addr(OUR), peer = addr(PEER);
+	struct esp_sa *in, *out;
+
+	assert_int_equal(
+		update(SA(OUR, PEER, "0x100", "encap espinudp 4500 4501 0.0.0.0") SA(PEER, OUR,
+			"0x200", "replay-window 64 encap espinudp 4501 4500 0.0.0.0") BOTH),
+		0);
+	in = esp_database_find(&db, &our, 0x200);
+	out = esp_database_find_outbound(&db, &peer, 0x100);
+	esp_window_accept(&in->window, 70);
+	out->sequence = 77;
+	assert_int_equal(update(SA(OUR, PEER, "0x100",
+				 "limit packet-hard 9 limit byte-hard 90 "
+				 "encap espinudp 4500 4502 0.0.0.0") SA(PEER, OUR, "0x200",
+				 "replay-window 64 encap espinudp 4502 4500 0.0.0.0") BOTH),
+		0);
+	assert_ptr_equal(esp_database_find(&db, &our, 0x200), in);
+	assert_ptr_equal(esp_database_find_outbound(&db, &peer, 0x100), out);
+	assert_int_equal(in->window.top, 70);
+	assert_int_equal(in->config.udp_src, 4502);
+	assert_int_equal(out->sequence, 77);
+	assert_int_equal(out->config.udp_dst, 4502);
+	assert_int_equal(out->config.max_packets, 9);
+	assert_int_equal(out->config.max_octets, 90);
+}
+
 static void sas_of_other_hosts_are_nobodys(void **state)
 {
 	struct ip_addr peer = addr(PEER);
@@ -252,6 +281,7 @@ int main(void)
 		TEST(templates_choose_among_sas),
 		TEST(the_last_sa_is_used_and_the_old_ones_stay),
 		TEST(a_changed_sa_leaves_all_as_it_was),
+		TEST(ports_and_limits_change_and_the_rest_stays),
 		TEST(sas_of_other_hosts_are_nobodys),
 		TEST(room_is_that_of_the_worst_policy),
 	};
