@@ -47,7 +47,7 @@ int sock_conn_new(struct sock_stack *s, int fd, enum sock_state state, struct so
 	c->s = s;
 	c->state = state;
 	timer_init(&c->timer, sock_conn_on_timer);
-	rc = sock_watch(s, &c->source, EPOLLIN | EPOLLOUT | EPOLLRDHUP);
+	rc = sock_watch(s, &c->source, EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP);
 	if (rc) {
 		sock_conn_close(c);
 		free(c);
@@ -448,7 +448,9 @@ static void sock_conn_on_events(struct sock_source *source, uint32_t events)
 		c->blocked = false;
 		sock_conn_mark_dirty(c);
 	}
-	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
+	if (events & EPOLLPRI)
+		c->urgent = true;
+	if (events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
 		c->more = true;
 		sock_read(c);
 	}

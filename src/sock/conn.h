@@ -43,6 +43,7 @@ struct sock_conn {
 	bool is_ready, is_dirty, is_held; /**< in that list */
 	bool orphan;                      /**< the program is gone: what comes is dropped */
 	/* Receiving. */
+	bool urgent;  /**< a read may have ended at an urgent byte, with more behind it */
 	bool more;    /**< the kernel may have more, and will not tell again */
 	bool hangup;  /**< the peer has closed: read to the end */
 	bool eof;     /**< there is no more */

@@ -130,6 +130,9 @@ int sock_open(struct sock_stack *s, int family)
 	fd = fd_move_up(fd);
 	/* Small messages go at once; bulk comes in large pieces anyway. */
 	(void)sock_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	/* An urgent byte is one of the stream's; those that are accepted have it from the listener.
+	 */
+	(void)sock_option(fd, SOL_SOCKET, SO_OOBINLINE, 1);
 	sock_option_reset_on_close(fd, true);
 	sock_option_keepalive(fd, &s->cfg);
 	sock_option_buffers(s, fd);

@@ -67,7 +67,7 @@ static ssize_t sock_read_away(struct sock_conn *c)
 {
 	ssize_t n = recv(c->source.fd, NULL, SOCK_BUFFER, MSG_TRUNC | MSG_DONTWAIT);
 
-	c->more = n == (ssize_t)SOCK_BUFFER || c->hangup;
+	c->more = n == (ssize_t)SOCK_BUFFER || c->hangup || (n > 0 && c->urgent);
 	return n;
 }
 
@@ -91,8 +91,11 @@ static ssize_t sock_read_in(struct sock_conn *c)
 	c->s->stats.receives++;
 	if (n > 0)
 		c->rx->len += (uint32_t)n;
-	/* A short read has emptied the socket; but what a hang-up left is told of no more. */
-	c->more = n == (ssize_t)room || (n > 0 && c->hangup);
+	/*
+	 * A short read has emptied the socket, or stopped at an urgent byte; but what that or a
+	 * hang-up left is told of no more.
+	 */
+	c->more = n == (ssize_t)room || (n > 0 && (c->hangup || c->urgent));
 	return n;
 }
 
@@ -128,8 +131,11 @@ static void sock_read_failed(struct sock_conn *c, int error)
 {
 	switch (error) {
 	case EAGAIN:
+		c->urgent = false;
+		c->more = false;
+		break;
 	case EINTR:
-		c->more = error == EINTR;
+		c->more = true;
 		break;
 	case ENOBUFS:
 		/* The user has left what it needs more for, or does not want any: sock_resume(). */

@@ -50,6 +50,32 @@ static void all_comes_in_order(void **state)
 	end();
 }
 
+static bool has_urgent(struct fixture *x)
+{
+	return x->seen.len == 2 * 100 + 1;
+}
+
+/**
+ * TCP's urgent byte is one of the stream's (RFC 6093 section 4), though Linux stops a read before
+ * it and tells of what is behind it no more.
+ */
+static void an_urgent_byte_is_one_of_the_stream(void **state)
+{
+	for (unsigned accepted = 0; accepted < 2; accepted++) {
+		begin();
+		if (accepted) {
+			fixture_close(&f);
+			fixture_open(&f, NULL);
+			fixture_accept(&f, "127.0.0.1");
+		}
+		assert_int_equal(send(f.peer_fd, pattern, 100, 0), 100);
+		assert_int_equal(send(f.peer_fd, pattern + 100, 1, MSG_OOB), 1);
+		assert_int_equal(send(f.peer_fd, pattern + 101, 100, 0), 100);
+		fixture_until(&f, has_urgent);
+		end();
+	}
+}
+
 /** A user like MPA: it takes whole frames only. */
 static void what_is_left_is_shown_again_with_more(void **state)
 {
@@ -341,6 +367,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_comes_in_order),
+		cmocka_unit_test(an_urgent_byte_is_one_of_the_stream),
 		cmocka_unit_test(what_is_left_is_shown_again_with_more),
 		cmocka_unit_test(nothing_is_shown_before_it_is_enough),
 		cmocka_unit_test(a_paused_user_holds_one_buffer),
