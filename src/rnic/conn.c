@@ -3,11 +3,15 @@
 
 #include "base/container_of.h"
 #include "rnic/ep_priv.h"
+#include "rnic/pairing.h"
 #include "rnic/qp.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/** Deadlines that begin anew because we stood still. */
+#define CONN_STOPS_MAX 3
 
 static void conn_deadline(struct timer *t, uint64_t now);
 static void conn_serve(struct engine_doorbell *d);
@@ -164,6 +168,42 @@ static void conn_serve(struct engine_doorbell *d)
 
 /* ---- deadlines --------------------------------------------------------------------------- */
 
+bool conn_wait_again(struct conn *c)
+{
+	if (c->stops >= CONN_STOPS_MAX)
+		return false;
+	c->stops++;
+	c->start_deadline = c->rnic->engine->now + c->rnic->start_timeout;
+	conn_set_deadline(c, c->rnic->start_timeout);
+	return true;
+}
+
+/** Responder: the peer's RTR frame has not come. A pairing goes on waiting to be connected. */
+static void conn_no_rtr(struct conn *c)
+{
+	static const struct rdmap_end lost = {.kind = RDMAP_END_LOST, .error = -ETIMEDOUT};
+	struct rnic_qp *qp = c->qp;
+
+	if (!qp->pairing || !pairing_outlives(qp->pairing, &lost)) {
+		qp_abort(qp, lost.error);
+		return;
+	}
+	rdmap_abort(&qp->rdmap);
+	conn_over(c, &(struct conn_end){.status = lost.error});
+}
+
+static void conn_stream_deadline(struct conn *c, bool stood_still)
+{
+	if (!c->qp->closing) {
+		if (!stood_still || !conn_wait_again(c))
+			conn_no_rtr(c);
+	} else if (conn_close_progress(c) || stood_still) {
+		conn_set_deadline(c, c->rnic->close_timeout);
+	} else {
+		qp_abort(c->qp, -ETIMEDOUT);
+	}
+}
+
 static void conn_deadline(struct timer *t, uint64_t now)
 {
 	struct conn *c = container_of(t, struct conn, timer);
@@ -174,10 +214,7 @@ static void conn_deadline(struct timer *t, uint64_t now)
 		conn_start_deadline(c, stood_still);
 		break;
 	case CONN_STREAM:
-		if (c->qp->closing && (conn_close_progress(c) || stood_still))
-			conn_set_deadline(c, c->rnic->close_timeout);
-		else
-			qp_abort(c->qp, -ETIMEDOUT);
+		conn_stream_deadline(c, stood_still);
 		break;
 	case CONN_OVER:
 		if ((rdmap_terminate_waits(&c->qp->rdmap) && conn_close_progress(c)) || stood_still)

@@ -38,7 +38,7 @@ struct conn {
 	struct llp_connect_params connect; /**< initiator */
 	struct conn_map *map;    /**< initiator: the peer's port mapper is being asked; else NULL */
 	uint64_t start_deadline; /**< initiator */
-	struct timer timer;      /**< start-up (see wait); close deadline; lingering */
+	struct timer timer;      /**< start-up (see wait); the RTR frame; close; lingering */
 	struct engine_doorbell doorbell;
 	size_t close_unacked; /**< for the close deadline: unacknowledged bytes when it was set */
 	uint32_t close_tail;
@@ -53,7 +53,7 @@ struct conn {
 	bool paired;      /**< of pairing.h, which has terms of its own */
 	bool pending;     /**< in the listener's list, waiting for the MPA request */
 	uint8_t retries;  /**< initiator: after RST */
-	uint8_t stops;    /**< start-up's deadlines that began anew as we had stood still */
+	uint8_t stops;    /**< deadlines that began anew: conn_wait_again() */
 	uint8_t revision; /**< initiator: of the request */
 	bool any_port;    /**< initiator: our port was proposed, not reserved */
 	/** Initiator: the port that the program asked for, before it was mapped */
@@ -128,6 +128,14 @@ void conn_start_now(struct conn *c);
 /** The timer fired during start-up. @param stood_still timer_stood_still(): wait anew for others.
  */
 void conn_start_deadline(struct conn *c, bool stood_still);
+
+/**
+ * The deadline for what others have to send came after we stood still: they had no time either,
+ * perhaps, and we none to hear it. Start it anew. Not for ever: a machine that stops again and
+ * again must not keep what strangers have begun.
+ * @return false: that has been so often enough.
+ */
+bool conn_wait_again(struct conn *c);
 
 /** Start (again) a deadline @p ns from now. */
 void conn_set_deadline(struct conn *c, uint64_t ns);

@@ -15,9 +15,6 @@
  */
 static const uint8_t conn_start_retry_ms[] = {5, 20, 75};
 
-/** Deadlines that begin anew because we stood still. */
-#define CONN_STOPS_MAX 3
-
 static const struct mpa_user_ops conn_start_ops;
 
 /* ---- the part of a frame that has come --------------------------------------------------- */
@@ -405,28 +402,13 @@ static const struct mpa_user_ops conn_start_ops = {
 	.closed = conn_start_closed,
 };
 
-/**
- * The peer and the mapper had no time to answer either, perhaps, and we none to hear it. Not for
- * ever: a machine that stops again and again must not keep what strangers have begun.
- * @return false: that has been so often enough.
- */
-static bool conn_start_wait_again(struct conn *c)
-{
-	if (c->stops >= CONN_STOPS_MAX)
-		return false;
-	c->stops++;
-	c->start_deadline = c->rnic->engine->now + c->rnic->start_timeout;
-	conn_set_deadline(c, c->rnic->start_timeout);
-	return true;
-}
-
 void conn_start_deadline(struct conn *c, bool stood_still)
 {
 	const struct mpa_start kept = {
 		.private_data = c->private_data, .private_len = c->private_len};
 
 	if (stood_still && (c->wait == CONN_WAIT_MAP || c->wait == CONN_WAIT_PEER) &&
-		conn_start_wait_again(c))
+		conn_wait_again(c))
 		return;
 	switch (c->wait) {
 	case CONN_WAIT_RETRY:

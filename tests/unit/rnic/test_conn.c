@@ -164,6 +164,43 @@ static void an_rtr_that_never_comes(void **state)
 	pair_expect(p, &p->b, 1, RDMAP_WC_WR_FLUSH_ERR);
 }
 
+/* Accept, from a peer whose RTR frame is on its way for good. */
+static void accept_without_rtr(struct pair *p)
+{
+	struct rnic_conn_param cp = {.qp = p->b.qp, .ird = 4, .ord = 4};
+
+	pair_request(p, NULL);
+	llp_mem_set_silent(p->mem, 0, true);
+	assert_int_equal(rnic_ep_accept(p->b.request, &cp), 0);
+}
+
+static void an_rtr_that_stood_still_too(void **state)
+{
+	struct pair *p = *state;
+
+	accept_without_rtr(p);
+	pair_advance(p, 9900);
+	pair_stand_still(p, 60000);
+	pair_advance(p, 9900);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_RTS);
+	pair_advance(p, 200);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
+	assert_int_equal(pair_last(&p->b)->status, -ETIMEDOUT);
+}
+
+static void an_rtr_on_a_machine_that_stops_again_and_again(void **state)
+{
+	struct pair *p = *state;
+
+	accept_without_rtr(p);
+	for (unsigned i = 0; i < 3; i++)
+		pair_stand_still(p, 60000);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_RTS);
+	pair_stand_still(p, 60000);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
+	assert_int_equal(pair_last(&p->b)->status, -ETIMEDOUT);
+}
+
 /* ---- initiator: what peers may answer ---------------------------------------------------- */
 
 static void request_on_the_wire(void **state)
@@ -491,6 +528,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ready_to_receive, setup_peer_to_peer, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_rtr_that_never_comes, setup_peer_to_peer, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_rtr_that_stood_still_too, setup_peer_to_peer, teardown),
+		cmocka_unit_test_setup_teardown(an_rtr_on_a_machine_that_stops_again_and_again,
+			setup_peer_to_peer, teardown),
 		cmocka_unit_test_setup_teardown(request_on_the_wire, setup, teardown),
 		cmocka_unit_test(a_reply_with_other_depths),
 		cmocka_unit_test_setup_teardown(more_reads_than_we_can_take, setup, teardown),

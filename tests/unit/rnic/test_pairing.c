@@ -251,6 +251,41 @@ static void test_peer_leaves_before_it_speaks(void **state)
 	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
 }
 
+/* The path is dark just where the side that waits has answered: it waits to be asked again. */
+static void test_peer_speaks_too_late(void **state)
+{
+	const struct pairing *b;
+
+	p.quiet = true;
+	paired_recv(&p.b, 2);
+	paired_rtr(&p.a);
+	paired_rtr(&p.b);
+	paired_rts(&p.a);
+	paired_rts(&p.b);
+	b = p.b.qp->pairing;
+	for (unsigned i = 0; i < 1000 && b->state != PAIRING_ANSWERED; i++) {
+		p.clock += PAIR_MS;
+		engine_round(&p.engine);
+		engine_lock(&p.engine);
+		llp_mem_step(p.mem);
+		engine_unlock(&p.engine);
+	}
+	assert_int_equal(b->state, PAIRING_ANSWERED);
+	for (unsigned i = 0; i < 11000; i++) {
+		p.clock += PAIR_MS;
+		engine_round(&p.engine);
+	}
+	assert_int_equal(b->state, PAIRING_WAITING);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_RTS);
+	assert_false(qp_has_stream(p.b.qp));
+	p.quiet = false;
+	pair_advance(&p, 1100);
+	paired_send(&p.a, 1, 'l');
+	pair_expect(&p, &p.a, 1, RDMAP_WC_SUCCESS);
+	paired_expect_message(&p.b, 2, 'l');
+	assert_int_equal(p.a.n_events + p.b.n_events, 0);
+}
+
 /* ---- failures -------------------------------------------------------------------------------- */
 
 /* What was posted in RTR has the time that RTS tells, and may be told to wait for ever. */
@@ -474,6 +509,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_peer_goes_to_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_is_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_leaves_before_it_speaks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_speaks_too_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_patience_comes_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_comes, setup, teardown),
