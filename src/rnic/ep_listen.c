@@ -281,8 +281,6 @@ void ep_on_operational(struct rnic_ep *ep)
 {
 	if (ep->state != EP_ACCEPTED)
 		return;
-	if (!ep->conn->qp->closing)
-		conn_stop_deadline(ep->conn);
 	ep_listen_passive_established(ep, ep->conn);
 }
 

@@ -80,7 +80,12 @@ static void qp_stream_operational(void *user)
 	struct rnic_qp *qp = user;
 
 	PROBE2(connected, qp->num, qp->pairing != NULL);
-	if (qp->conn && qp->conn->ep)
+	if (!qp->conn)
+		return;
+	/* The one for the RTR frame: it runs also where the endpoint is gone. */
+	if (!qp->closing)
+		conn_stop_deadline(qp->conn);
+	if (qp->conn->ep)
 		ep_on_operational(qp->conn->ep);
 }
 
