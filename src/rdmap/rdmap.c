@@ -180,7 +180,7 @@ void rdmap_close(struct rdmap *r)
 	if (!rdmap_alive(r) || r->closing)
 		return;
 	r->closing = true;
-	r->sq_held = r->draining = false;
+	r->sq_held = false; /* and who waits for the queue to drain is told still */
 	if (r->operational)
 		rdmap_run(r);
 	else

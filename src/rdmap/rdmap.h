@@ -330,7 +330,7 @@ struct rdmap {
 	bool ended;              /**< ended() was called, or must not be called any more */
 	bool closing;            /**< rdmap_close() under way */
 	bool sq_held;            /**< no work request starts */
-	bool draining;           /**< held, and some had started */
+	bool draining;           /**< held, or closed meanwhile, and some had started */
 	bool running;            /**< inside rdmap_run() */
 	bool wake;               /**< input lets rdmap_run() go on */
 	uint16_t ord, reads_out; /**< outbound Reads and Atomics: limit, and number under way */

@@ -625,6 +625,44 @@ static void drain_untold(void **state)
 	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 0);
 }
 
+/**
+ * The end of the connection comes while it drains: that is told all the same, when what was posted
+ * behind has been sent as well.
+ */
+static void drain_until_the_close(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true};
+
+	p->quiet = true;
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
+	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_READ, 8, 8, addr(&p->b, 8), rnic_mr_stag(p->b.mr));
+	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
+	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 0);
+	p->quiet = false;
+	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
+	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS);
+	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 1);
+	assert_int_equal(p->a.n_events, 1);
+}
+
+/** And where the stream ends in an error instead, nothing has drained. */
+static void drain_until_an_error(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true};
+
+	p->quiet = true;
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
+	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
+	llp_mem_fail(p->a.qp->conn->mpa.llp, -ETIMEDOUT);
+	p->quiet = false;
+	pair_expect(p, &p->a, 1, RDMAP_WC_WR_FLUSH_ERR);
+	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 0);
+}
+
 /** A message that is half sent has started: its rest goes out, and what is behind it does not. */
 static void drain_in_the_middle(void **state)
 {
@@ -655,6 +693,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(drain, setup, teardown),
 		cmocka_unit_test_setup_teardown(drain_untold, setup, teardown),
+		cmocka_unit_test_setup_teardown(drain_until_the_close, setup, teardown),
+		cmocka_unit_test_setup_teardown(drain_until_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(drain_in_the_middle, setup, teardown),
 		cmocka_unit_test_setup_teardown(send_arrives, setup, teardown),
 		cmocka_unit_test_setup_teardown(write_and_read, setup, teardown),
