@@ -78,7 +78,7 @@ uintptr_t guarded_resume(uintptr_t pc)
 
 #else
 
-extern const char guarded_begin[], guarded_end[], guarded_failed[];
+extern const char guarded_failed[];
 
 #if defined(__x86_64__) /* ARMv8's are in guarded_arm64.c */
 
@@ -217,26 +217,6 @@ static bool guarded_copy_bytes(void *to, const void *from, size_t len, const voi
 	return guarded_narrow(to, from, len, guarded_lead_to(theirs, GUARDED_NARROW_ALIGN)) == 0;
 }
 
-#else
-
-static bool guarded_copy_part(uint8_t *to, const uint8_t *from, size_t len, const uint8_t *theirs)
-{
-	return guarded_narrow(to, from, len, guarded_lead_to(theirs, GUARDED_NARROW_ALIGN)) == 0;
-}
-
-/** The last word by itself: it is stored after a barrier. */
-static bool guarded_copy_bytes(void *to, const void *from, size_t len, const void *theirs)
-{
-	size_t last = ((uintptr_t)theirs + len - 1) % 8 + 1;
-	size_t rest = len > last ? len - last : 0;
-
-	return guarded_copy_part(to, from, rest, theirs) &&
-	       guarded_copy_part((uint8_t *)to + rest, (const uint8_t *)from + rest, len - rest,
-		       (const uint8_t *)theirs + rest);
-}
-
-#endif
-
 bool guarded_copy(void *to, const void *from, size_t len)
 {
 	return guarded_copy_bytes(to, from, len, to);
@@ -246,6 +226,27 @@ bool guarded_copy_from(void *to, const void *from, size_t len)
 {
 	return guarded_copy_bytes(to, from, len, from);
 }
+
+#else
+
+bool guarded_copy(void *to, const void *from, size_t len)
+{
+	size_t last = ((uintptr_t)to + len - 1) % GUARDED_LAST + 1;
+	size_t rest = len > last ? len - last : 0;
+	uint8_t *end = (uint8_t *)to + rest;
+
+	return guarded_narrow(to, from, rest, guarded_lead_to(to, GUARDED_NARROW_ALIGN)) == 0 &&
+	       guarded_last(end, (const uint8_t *)from + rest, len - rest,
+		       guarded_lead_to(end, GUARDED_LAST)) == 0;
+}
+
+/* What is read needs no order. */
+bool guarded_copy_from(void *to, const void *from, size_t len)
+{
+	return guarded_narrow(to, from, len, guarded_lead_to(from, GUARDED_NARROW_ALIGN)) == 0;
+}
+
+#endif
 
 /* The linker's, around what guarded_access.h put there; NULL if nothing uses that. */
 extern const struct guarded_entry __start_guarded_table[]

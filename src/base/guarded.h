@@ -18,7 +18,7 @@
  *  - A naturally aligned word of 2, 4 or 8 bytes is stored whole.
  *
  * On ARM other processors may see those stores in another order, but the last word of a copy after
- * all others.
+ * all that was stored ahead of it, by copies before it too: a message is placed by several.
  *
  * Programs poll that memory. They use at once what they have seen, and may write something else
  * there. A second store of a byte would overwrite that. A store behind a gap would tell them that

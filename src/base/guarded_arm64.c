@@ -6,8 +6,8 @@
 
 /*
  * x0: to, x1: from, x2: length, x3: lead. As in guarded.c, each byte is loaded once and stored
- * once, in ascending order. Other processors may see the stores in another order, but not a word of
- * the tail before what is stored ahead of it.
+ * once, in ascending order. Other processors may see the stores in another order, but none of
+ * guarded_last() before what was stored ahead of it, by this copy or one before.
  */
 /* clang-format off */
 #define PASS(size)                                    \
@@ -30,16 +30,32 @@
 
 #define TAIL(suffix, bit, size, a)                    \
 	" tbz x2, #" bit ", 1f\n"                      \
-	" dmb ishst\n"                                 \
 	MOVE(suffix, size, a)                          \
+	"1:\n"
+
+#define LAST_MOVE(suffix, size, a)                    \
+	" dmb ishst\n"                                 \
+	MOVE(suffix, size, a)
+
+#define LAST_HEAD(suffix, bit, size, a)               \
+	" tbz x3, #" bit ", 1f\n"                      \
+	" cmp x2, #" size "\n"                         \
+	" b.lo 2f\n"                                   \
+	LAST_MOVE(suffix, size, a)                     \
+	"1:\n"
+
+#define LAST_TAIL(suffix, bit, size, a)               \
+	" tbz x2, #" bit ", 1f\n"                      \
+	LAST_MOVE(suffix, size, a)                     \
 	"1:\n"
 
 __asm__(" .pushsection .text.guarded, \"ax\", %progbits\n"
 	" .hidden guarded_begin, guarded_end, guarded_failed\n"
-	" .hidden guarded_narrow, guarded_exchange\n"
+	" .hidden guarded_narrow, guarded_last, guarded_exchange\n"
 	" .globl guarded_begin, guarded_end, guarded_failed\n"
-	" .globl guarded_narrow, guarded_exchange\n"
+	" .globl guarded_narrow, guarded_last, guarded_exchange\n"
 	" .type guarded_narrow, %function\n"
+	" .type guarded_last, %function\n"
 	" .type guarded_exchange, %function\n"
 	"guarded_begin:\n"
 
@@ -73,6 +89,22 @@ __asm__(" .pushsection .text.guarded, \"ax\", %progbits\n"
 	" ret\n"
 	" .cfi_endproc\n"
 	" .size guarded_narrow, . - guarded_narrow\n"
+
+	" .p2align 5\n"
+	"guarded_last:\n"
+	" .cfi_startproc\n"
+	LAST_HEAD("b", "0", "1", "w4")
+	LAST_HEAD("h", "1", "2", "w4")
+	LAST_HEAD("", "2", "4", "w4")
+	"2:\n"
+	LAST_TAIL("", "3", "8", "x4")
+	LAST_TAIL("", "2", "4", "w4")
+	LAST_TAIL("h", "1", "2", "w4")
+	LAST_TAIL("b", "0", "1", "w4")
+	" mov w0, #0\n"
+	" ret\n"
+	" .cfi_endproc\n"
+	" .size guarded_last, . - guarded_last\n"
 
 	/* x0: target, x1: expected, which is the caller's own, x2: desired */
 	" .p2align 4\n"

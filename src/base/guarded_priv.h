@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file guarded_priv.h The two vector widths of guarded.c's copy, shared with its test. */
+/** @file guarded_priv.h The parts of guarded.c's copy, shared with its test. */
 #ifndef BASE_GUARDED_PRIV_H
 #define BASE_GUARDED_PRIV_H
 
@@ -18,5 +18,18 @@
  */
 int guarded_narrow(void *to, const void *from, size_t len, size_t lead);
 int guarded_wide(void *to, const void *from, size_t len, size_t lead);
+
+#ifdef __aarch64__
+
+/** Bytes of the last word of a copy, at most. */
+#define GUARDED_LAST 8
+
+/** The same for what lies in one such word, each store of it behind a barrier. */
+int guarded_last(void *to, const void *from, size_t len, size_t lead);
+
+#endif
+
+/** Every instruction that touches memory of others lies between these, and every barrier. */
+extern const char guarded_begin[], guarded_end[];
 
 #endif

@@ -146,6 +146,78 @@ static void each_width_stores_once(void **state)
 #endif
 #endif
 
+/* ---- barriers ------------------------------------------------------------------------------- */
+
+#if defined(__aarch64__) && !defined(GUARDED_PLAIN)
+
+#define DMB_ISHST UINT32_C(0xd5033abf)
+#define BRK       UINT32_C(0xd4200000)
+
+static struct {
+	const uint8_t *to;
+	size_t len, stored; /* stored at the last barrier */
+	unsigned count;
+} barrier;
+
+static void barrier_handle(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)info;
+	barrier.count++;
+	while (barrier.stored < barrier.len && barrier.to[barrier.stored] != 0)
+		barrier.stored++;
+	fault_set_pc(context, fault_pc(context) + sizeof BRK);
+}
+
+static void barriers_replace(uint32_t insn, uint32_t by)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = (uintptr_t)guarded_end;
+	uintptr_t begin = (uintptr_t)guarded_begin, pages = begin & ~(page - 1);
+
+	assert_int_equal(
+		mprotect((void *)pages, end - pages, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+	for (uintptr_t at = begin; at < end; at += sizeof insn)
+		if (*(uint32_t *)at == insn)
+			*(uint32_t *)at = by;
+	__builtin___clear_cache((char *)begin, (char *)end);
+	assert_int_equal(mprotect((void *)pages, end - pages, PROT_READ | PROT_EXEC), 0);
+}
+
+/*
+ * Each barrier is made a breakpoint, which looks at what has been stored: behind the last one there
+ * must be one store, of a naturally aligned word.
+ */
+static void last_word_is_behind_a_barrier(void **state)
+{
+	struct sigaction a = {.sa_sigaction = barrier_handle, .sa_flags = SA_SIGINFO}, before;
+	uint8_t from[LONGEST];
+	_Alignas(16) uint8_t to[LONGEST + 16];
+
+	memset(from, 1, sizeof from);
+	assert_int_equal(sigaction(SIGTRAP, &a, &before), 0);
+	barriers_replace(DMB_ISHST, BRK);
+	for (size_t len = 1; len <= LONGEST; len++) {
+		for (size_t at = 0; at < 16; at++) {
+			size_t left;
+
+			memset(to, 0, sizeof to);
+			barrier.to = to + at;
+			barrier.len = len;
+			barrier.stored = barrier.count = 0;
+			assert_true(guarded_copy(to + at, from, len));
+			left = len - barrier.stored;
+			if (barrier.count == 0 || left == 0 || left > 8 || left & (left - 1) ||
+				(at + barrier.stored) % left != 0)
+				fail_msg("%zu bytes at %zu: %zu behind %u barriers", len, at, left,
+					barrier.count);
+		}
+	}
+	barriers_replace(BRK, DMB_ISHST);
+	sigaction(SIGTRAP, &before, NULL);
+}
+
+#endif
+
 static void exchanges(void **state)
 {
 	uint64_t target = 5, expected = 4;
@@ -209,6 +281,9 @@ int main(void)
 #ifndef GUARDED_PLAIN
 		cmocka_unit_test(each_width_stores_once),
 #endif
+#endif
+#if defined(__aarch64__) && !defined(GUARDED_PLAIN)
+		cmocka_unit_test(last_word_is_behind_a_barrier),
 #endif
 		cmocka_unit_test(exchanges),
 		cmocka_unit_test(no_other_code_is_its_own),
