@@ -56,7 +56,8 @@ static void rdmap_rx_deliver_send(struct rdmap *r, struct ddp_segment *s)
 
 void rdmap_no_buffer(struct rdmap *r, struct ddp_segment *s)
 {
-	if (r->ops->recv_wait && r->ops->recv_wait(r->user) && mpa_rx_pause(r->mpa))
+	/* What is placed already comes no second time. */
+	if (!s->placed && r->ops->recv_wait && r->ops->recv_wait(r->user) && mpa_rx_pause(r->mpa))
 		return;
 	rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
 }
