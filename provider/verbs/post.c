@@ -147,7 +147,7 @@ int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **b
 int post_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
 	struct qp *qp = qp_of(ibv);
-	uint32_t rkey = ibv_inc_rkey(mw->rkey);
+	uint32_t before = mw->rkey, rkey = ibv_inc_rkey(before);
 	struct rdmap_wqe *w;
 	int rc;
 
@@ -165,7 +165,9 @@ int post_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind
 		rnic_sq_commit(qp->rnic);
 		mw->rkey = rkey;
 	}
-	rnic_sq_end(qp->rnic);
+	/* Told before that, as another thread may free the window when it has polled the bind. */
+	if (!rnic_sq_end(qp->rnic) && w)
+		mw->rkey = before;
 	return w ? 0 : ENOMEM;
 }
 

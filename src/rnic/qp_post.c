@@ -130,7 +130,7 @@ static void qp_post_send(struct rnic_qp *qp)
 			&qp->post_batch, &qp->rnic->post_thread, e->ops->clock_unlocked(e->ctx));
 }
 
-void rnic_sq_end(struct rnic_qp *qp)
+bool rnic_sq_end(struct rnic_qp *qp)
 {
 	struct engine *e = qp->rnic->engine;
 	enum engine_rung rung;
@@ -140,7 +140,7 @@ void rnic_sq_end(struct rnic_qp *qp)
 	 * is reset just now, who serves the doorbell sees it. */
 	if (!qp_post_takes_sends(qp) || qp_post_is_reset(qp)) {
 		rnic_sq_abort(qp);
-		return;
+		return false;
 	}
 	wait = qp_post_may_wait(qp);
 	atomic_store_explicit(&qp->sq.head, qp->sq_posted, memory_order_release);
@@ -151,6 +151,7 @@ void rnic_sq_end(struct rnic_qp *qp)
 	if (rung == ENGINE_RUNG_MINE)
 		qp_post_send(qp);
 	engine_ring_end(e, rung);
+	return true;
 }
 
 void rnic_sq_abort(struct rnic_qp *qp)

@@ -486,7 +486,11 @@ bool rnic_qp_takes_send_imm(const struct rnic_qp *qp);
  */
 struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp);
 void rnic_sq_commit(struct rnic_qp *qp);
-void rnic_sq_end(struct rnic_qp *qp); /**< unlocks and rings the engine */
+/**
+ * Unlock and ring the engine.
+ * @return false: the QP was reset since rnic_sq_begin(), and what was built is dropped.
+ */
+bool rnic_sq_end(struct rnic_qp *qp);
 /** Unlocks, and drops all elements since rnic_sq_begin(). */
 void rnic_sq_abort(struct rnic_qp *qp);
 

@@ -5,7 +5,10 @@
 #include "support/limit.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define REMOTE (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
@@ -105,6 +108,51 @@ static void test_type_1(void **state)
 	assert_int_equal(ibv_dealloc_mw(mw), 0);
 	assert_int_equal(ibv_dereg_mr(region), 0);
 	region = NULL;
+}
+
+static struct {
+	uint8_t *page; /* not readable yet */
+	size_t len;
+	int rc;
+} reset;
+
+static void reset_at_fault(int sig, siginfo_t *info, void *context)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+
+	(void)sig;
+	(void)info;
+	(void)context;
+	if (mprotect(reset.page, reset.len, PROT_READ | PROT_WRITE) != 0)
+		_exit(1);
+	reset.rc = ibv_modify_qp(fx.server.id->qp, &attr, IBV_QP_STATE);
+}
+
+/* The QP is reset while the bind is built: that is dropped, and the window has its key still. The
+ * moment is when the first word of the request is read, which lies in a page by itself. */
+static void test_type_1_dropped(void **state)
+{
+	struct sigaction act = {.sa_sigaction = reset_at_fault, .sa_flags = SA_SIGINFO}, old;
+	struct ibv_mw *mw = window(IBV_MW_TYPE_1);
+	uint32_t first = mw->rkey;
+	struct ibv_mw_bind *bind;
+
+	client_begins();
+	reset.len = (size_t)sysconf(_SC_PAGESIZE);
+	reset.rc = -1;
+	reset.page = mmap(
+		NULL, 2 * reset.len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(reset.page, MAP_FAILED);
+	bind = (void *)(reset.page + reset.len - offsetof(struct ibv_mw_bind, bind_info));
+	*bind = (struct ibv_mw_bind){.wr_id = 5, .bind_info = info(100, 50, REMOTE)};
+	assert_int_equal(mprotect(reset.page, reset.len, PROT_NONE), 0);
+	assert_int_equal(sigaction(SIGSEGV, &act, &old), 0);
+	assert_int_equal(ibv_bind_mw(fx.server.id->qp, mw, bind), 0);
+	assert_int_equal(sigaction(SIGSEGV, &old, NULL), 0);
+	assert_int_equal(reset.rc, 0);
+	assert_int_equal(mw->rkey, first);
+	assert_int_equal(ibv_dealloc_mw(mw), 0);
+	assert_int_equal(munmap(reset.page, 2 * reset.len), 0);
 }
 
 /* Bound with IBV_ACCESS_LOCAL_WRITE among its rights, which means nothing to a window. */
@@ -212,6 +260,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_type_1, connect_with_region, disconnect),
+		cmocka_unit_test_setup_teardown(
+			test_type_1_dropped, connect_with_region, disconnect),
 		cmocka_unit_test_setup_teardown(test_type_2, connect_with_region, disconnect),
 		cmocka_unit_test_setup_teardown(test_refused, connect_with_region, disconnect),
 		cmocka_unit_test_setup_teardown(test_bind_error, connect_with_region, disconnect),

@@ -223,7 +223,7 @@ static void reset_and_used_again_while_sends_are_built(void **state)
 			assert_non_null(rnic_sq_next(qp));
 			rnic_sq_commit(qp);
 		}
-		rnic_sq_end(qp);
+		assert_false(rnic_sq_end(qp));
 		assert_int_equal(atomic_load(&qp->sq.head), atomic_load(&qp->sq.tail));
 	}
 	assert_int_equal(fill(qp), qp->sq.size);
