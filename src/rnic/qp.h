@@ -48,17 +48,17 @@ struct rnic_qp {
 	bool in_error;             /**< flushed, and events raised */
 	bool closing;              /**< the orderly close has begun; the state is SQD */
 	bool drain_notify;         /**< raise RNIC_EVENT_SQ_DRAINED */
+	bool has_ended;            /**< last_end says how */
 	unsigned access;           /**< RNIC_ACCESS_REMOTE_* granted to the peer */
 	uint16_t ird, ord;
 	uint32_t num;
+	struct rdmap_end last_end; /**< of its last stream; for people */
 	void *context;
 	struct rnic_pd *pd;
-	struct pairing *pairing;   /**< NULL: the CM connects the QP */
-	struct ud *ud;             /**< of a UD QP, else NULL */
-	struct conn *conn;         /**< in start-up, or of the stream; or NULL */
-	struct conn *lingering;    /**< over, but its Terminate is still to be sent */
-	struct rdmap_end last_end; /**< of its last stream; for people */
-	bool has_ended;
+	struct pairing *pairing; /**< NULL: the CM connects the QP */
+	struct ud *ud;           /**< of a UD QP, else NULL */
+	struct conn *conn;       /**< in start-up, or of the stream; or NULL */
+	struct conn *lingering;  /**< over, but its Terminate is still to be sent */
 	LIST_ENTRY(rnic_qp) send_cq_link, recv_cq_link;
 	LIST_HEAD(, rnic_mw) windows; /**< of type 2, bound to this QP */
 	struct recv_wait wait;
