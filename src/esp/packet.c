@@ -303,6 +303,8 @@ static bool esp_ecn_mark(struct esp_buffer *b, uint8_t outer)
 		return true;
 	if (inner == IP_ECN_NOT_ECT)
 		return false;
+	if (change == 0)
+		return true;
 	if (esp_is_v4(b))
 		esp_headers_change(
 			b->data, IPV4_VERSION_IHL, load_be16(b->data + IPV4_VERSION_IHL) ^ change);

@@ -347,7 +347,7 @@ static void congestion_marks(void **state)
 	for (unsigned how = TUNNEL; how < ALL; how += 2)
 		for (unsigned i = 0; i < 64; i++) {
 			bool v4 = i & 16, outer_v4 = !(how & OUTER_V6);
-			uint16_t sum = i & 32 ? 0xffff : 0x1234;
+			uint16_t sum = 0, field = 0;
 			uint8_t inner = i & 3, outer = i >> 2 & 3;
 			size_t at = (outer_v4 ? V4 : V6) + (how & IN_UDP ? 8 : 0);
 			struct esp_buffer b;
@@ -359,8 +359,10 @@ static void congestion_marks(void **state)
 			if (v4) {
 				b.data[1] = 0xb8 | inner;
 				store_be16(b.data + 10, 0);
-				store_be16(b.data + 10, sum - plain_sum(b.data, V4, 0));
+				store_be16(
+					b.data + 10, i & 32 ? 0xffff : ~plain_sum(b.data, V4, 0));
 				sum = plain_sum(b.data, V4, 0);
+				field = load_be16(b.data + 10);
 			} else {
 				store_be16(b.data, (uint16_t)(0x6000 | (0xb8 | inner) << 4));
 			}
@@ -380,6 +382,8 @@ static void congestion_marks(void **state)
 					0xb8 | want[inner][outer]);
 				if (v4)
 					assert_int_equal(plain_sum(b.data, V4, 0), sum);
+				if (v4 && want[inner][outer] == inner)
+					assert_int_equal(load_be16(b.data + 10), field);
 			}
 			pair_close(&p);
 		}
