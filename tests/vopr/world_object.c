@@ -460,6 +460,7 @@ void world_qp_modify(struct world_host *h, enum rnic_qp_state state)
 {
 	struct world_qp *q = world_any_qp(h);
 	enum rnic_qp_state now = q ? rnic_qp_get_state(q->qp) : RNIC_QP_RESET;
+	bool asked = q && q->asked;
 	unsigned mask = RNIC_QP_STATE;
 	int r;
 
@@ -478,6 +479,8 @@ void world_qp_modify(struct world_host *h, enum rnic_qp_state state)
 	/* One that is being closed, by its peer too, stays in SQD. */
 	if (state != RNIC_QP_RTS || r != -EINVAL || !reason_all(&q->model))
 		world_must(h->w, r, "modify");
+	if (state == RNIC_QP_RTS && r == -EINVAL)
+		q->asked = asked;
 	q->drained = state == RNIC_QP_SQD;
 	if (q->drained && q->asked && world_chance_since(h->w, 3, 0.5))
 		drain_again(q);
