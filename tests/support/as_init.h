@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/** What as_init() returns where no namespace can be had. */
+/** The exit status where no namespace can be had. */
 #define AS_INIT_REFUSED 77
 
 /** Who may not have one has one in a user namespace, perhaps, under the number of its own. */
@@ -38,22 +38,25 @@ static inline int as_init_namespace(void)
 	return n;
 }
 
-/** @return the exit status of @p fn in a PID namespace of its own. For processes of one thread. */
-static inline int as_init(int (*fn)(void))
+/**
+ * End this process, of one thread, with the exit status of @p fn in a PID namespace of its own. Who
+ * has children in another namespace cannot look for leaks: that needs such a child.
+ */
+_Noreturn static inline void as_init(int (*fn)(void))
 {
 	int status;
 	pid_t pid;
 
 	if (as_init_namespace() != 0)
-		return AS_INIT_REFUSED;
+		_exit(AS_INIT_REFUSED);
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(getpid() == 1 ? fn() : 98);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		return 97;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		_exit(97);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
 #endif

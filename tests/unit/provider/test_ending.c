@@ -97,7 +97,7 @@ static int be(const char *how)
 	struct ibv_device **list;
 
 	if (strcmp(how, "init") == 0)
-		return as_init(live_as_init);
+		as_init(live_as_init);
 	list = ibv_get_device_list(NULL);
 	if (list == NULL)
 		return 98;
