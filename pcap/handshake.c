@@ -3,6 +3,7 @@
 
 /** Octets that an end may be on in the first segment that was captured behind its SYN. */
 #define HANDSHAKE_AHEAD_MAX 65536
+#define HANDSHAKE_FAR       UINT32_MAX
 
 /* True if the SYN may be of @p h: it says nothing else. */
 static bool handshake_has(const struct handshake *h, unsigned side, const struct packet *p)
@@ -48,28 +49,39 @@ void handshake_syn(struct handshakes *h, bool talked, unsigned side, const struc
 	handshake_add(found ? found : handshake_new(h), side, p);
 }
 
-/* True if the segment goes on from there. A keep-alive is one octet before. */
-static bool handshake_is_confirmed(const struct handshake *h, unsigned side, const struct packet *p)
+/*
+ * How far the segment is behind the handshake that it goes on from. A keep-alive is one octet
+ * before.
+ * @return HANDSHAKE_FAR: it does not.
+ */
+static uint32_t handshake_distance(const struct handshake *h, unsigned side, const struct packet *p)
 {
-	if (h->syn[side] && p->seq - h->isn[side] > HANDSHAKE_AHEAD_MAX)
-		return false;
-	if (h->syn[!side] && p->flags & PACKET_ACK &&
-		p->ack - (h->isn[!side] + 1) > HANDSHAKE_AHEAD_MAX)
-		return false;
-	return !handshake_is_empty(h);
+	uint32_t seq = h->syn[side] ? p->seq - h->isn[side] : 0, ack = 0;
+
+	if (h->syn[!side] && p->flags & PACKET_ACK)
+		ack = p->ack - (h->isn[!side] + 1);
+	if (handshake_is_empty(h) || seq > HANDSHAKE_AHEAD_MAX || ack > HANDSHAKE_AHEAD_MAX)
+		return HANDSHAKE_FAR;
+	return seq > ack ? seq : ack;
 }
 
+/* The nearest one: the numbers of the next connection may be just behind those of the last. */
 bool handshake_confirm(struct handshakes *h, unsigned side, const struct packet *p)
 {
-	if (handshake_is_confirmed(&h->now, side, p))
-		return false;
-	for (unsigned i = 0; i < HANDSHAKE_OTHERS; i++)
-		if (handshake_is_confirmed(&h->other[i], side, p)) {
-			struct handshake was = h->now;
+	uint32_t nearest = handshake_distance(&h->now, side, p);
+	struct handshake *found = NULL, was = h->now;
 
-			h->now = h->other[i];
-			h->other[i] = was;
-			return true;
-		}
-	return false;
+	for (unsigned i = 0; i < HANDSHAKE_OTHERS; i++) {
+		uint32_t distance = handshake_distance(&h->other[i], side, p);
+
+		if (distance >= nearest)
+			continue;
+		nearest = distance;
+		found = &h->other[i];
+	}
+	if (!found)
+		return false;
+	h->now = *found;
+	*found = was;
+	return true;
 }

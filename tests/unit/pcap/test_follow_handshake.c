@@ -68,6 +68,28 @@ static void test_reused(void **state)
 	assert_int_equal(h.connections, 2);
 }
 
+/* A moment after the first, which was refused: its numbers are near (RFC 6528 section 3). */
+static void test_reused_at_once(void **state)
+{
+	static const struct follow_config config;
+	static const uint32_t ahead[] = {1, 250, 1250, 65000, 66000, 1000000};
+	struct cap_maker m;
+	struct heard h;
+
+	for (unsigned i = 0; i < sizeof ahead / sizeof *ahead; i++) {
+		cap_maker_init(&m);
+		cap_maker_start(&m);
+		cap_maker_packet(&m, 1, m.seq[1], m.seq[0], PACKET_RST | PACKET_ACK, NULL, 0);
+		m.seq[0] += ahead[i];
+		m.seq[1] += ahead[i];
+		m.at[0] = 0;
+		cap_maker_start(&m);
+		cap_maker_send(&m, 0, 1, 10);
+		follow(&m, &config, &h);
+		assert_int_equal(h.connections, 2);
+	}
+}
+
 static void syn(struct cap_maker *m, unsigned side, uint32_t seq, uint32_t ack)
 {
 	cap_maker_packet(m, side, seq, ack, ack ? PACKET_SYN | PACKET_ACK : PACKET_SYN, NULL, 0);
@@ -232,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_reused_behind_the_end),
 		cmocka_unit_test(test_reused_half_seen),
 		cmocka_unit_test(test_reused),
+		cmocka_unit_test(test_reused_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
