@@ -18,9 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAPPER_CLIENT_FIRST 49152 /* RFC 6335 section 6: dynamic ports */
-#define MAPPER_CLIENT_TRIES 64
-
 static void net_mapper_input(void *ctx, const struct ip_endpoint *from,
 	const struct ip_endpoint *to, const uint8_t *data, size_t len, uint64_t now)
 {
@@ -65,17 +62,6 @@ static bool net_mapper_port_serve(void *ctx, bool on)
 	return true;
 }
 
-static uint16_t net_mapper_random_port(const struct net *n)
-{
-	uint16_t port;
-
-	do
-		port = (uint16_t)(MAPPER_CLIENT_FIRST +
-				  random_u32(&net_random) % (UINT16_MAX + 1 - MAPPER_CLIENT_FIRST));
-	while (ud_port_is_reserved(n->config.ud_port, port));
-	return port;
-}
-
 int net_mapper_open_port(struct net *n, struct iwpm_config *cfg)
 {
 	struct udp_user user = net_mapper_user(n);
@@ -83,8 +69,8 @@ int net_mapper_open_port(struct net *n, struct iwpm_config *cfg)
 
 	cfg->send = net_mapper_port_send;
 	cfg->serve = net_mapper_port_serve;
-	for (unsigned i = 0; i < MAPPER_CLIENT_TRIES && rc == -EADDRINUSE; i++) {
-		cfg->client_port = net_mapper_random_port(n);
+	for (unsigned i = 0; i < UD_PORT_DYNAMIC_TRIES && rc == -EADDRINUSE; i++) {
+		cfg->client_port = ud_port_draw(n->config.ud_port, &net_random);
 		rc = udp_open(n->ip, cfg->client_port, &user);
 	}
 	return rc;

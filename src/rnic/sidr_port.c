@@ -6,9 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SIDR_DYNAMIC_FIRST 49152u /* RFC 6335 section 6 */
-#define SIDR_DYNAMIC_TRIES 64
-
 _Static_assert(RNIC_QP_SPACES + 1 == UD_PORTS, "one for each space, and that of groups");
 
 /* ---- who has bound what -------------------------------------------------------------------- */
@@ -54,26 +51,15 @@ bool sidr_is_listened(const struct rnic_ep *ep)
 	return false;
 }
 
-static uint16_t sidr_random_port(struct rnic *r)
-{
-	uint16_t port;
-
-	do
-		port = (uint16_t)(SIDR_DYNAMIC_FIRST +
-				  random_u32(&r->random) % (UINT16_MAX + 1 - SIDR_DYNAMIC_FIRST));
-	while (ud_port_is_reserved(r->ud.port, port));
-	return port;
-}
-
 int sidr_reserve(struct rnic_ep *ep, struct ip_endpoint *at, bool reuse, bool v6only)
 {
 	struct ip_endpoint it = *at;
 
 	if (!ip_addr_is_any(&at->addr) && !llp_is_local(ep->rnic->net, &at->addr))
 		return -EADDRNOTAVAIL;
-	for (unsigned tries = at->port ? 1 : SIDR_DYNAMIC_TRIES; tries != 0; tries--) {
+	for (unsigned tries = at->port ? 1 : UD_PORT_DYNAMIC_TRIES; tries != 0; tries--) {
 		if (!at->port)
-			it.port = sidr_random_port(ep->rnic);
+			it.port = ud_port_draw(ep->rnic->ud.port, &ep->rnic->random);
 		if (sidr_is_free(ep, &it, reuse, v6only)) {
 			*at = it;
 			return 0;
@@ -112,11 +98,11 @@ static struct sidr_port *sidr_port_find(const struct rnic *r, uint16_t number)
 static int sidr_port_open(struct sidr_port *p, uint16_t number, const struct ud_port_user *user)
 {
 	const struct ud_net *net = p->rnic->ud.net;
-	unsigned tries = number ? 1 : SIDR_DYNAMIC_TRIES;
+	unsigned tries = number ? 1 : UD_PORT_DYNAMIC_TRIES;
 	int rc = -EADDRINUSE;
 
 	for (; rc == -EADDRINUSE && tries != 0; tries--) {
-		p->number = number ? number : sidr_random_port(p->rnic);
+		p->number = number ? number : ud_port_draw(p->rnic->ud.port, &p->rnic->random);
 		rc = net->port_open(net->ctx, p->number, user, &p->udp);
 	}
 	return rc;

@@ -14,6 +14,7 @@
 #define UD_NET_H
 
 #include "base/ip_addr.h"
+#include "base/random.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,22 @@
 static inline bool ud_port_is_reserved(uint16_t first, uint16_t port)
 {
 	return (uint16_t)(port - first) < UD_PORTS;
+}
+
+/** Dynamic ports, up to the last (RFC 6335 section 6), and how often who needs one draws. */
+#define UD_PORT_DYNAMIC       49152u
+#define UD_PORT_DYNAMIC_TRIES 64
+
+/** Draw a dynamic port that is none of those from @p first on. */
+static inline uint16_t ud_port_draw(uint16_t first, const struct random_source *random)
+{
+	uint16_t port;
+
+	do
+		port = (uint16_t)(UD_PORT_DYNAMIC +
+				  random_u32(random) % (UINT16_MAX + 1 - UD_PORT_DYNAMIC));
+	while (ud_port_is_reserved(first, port));
+	return port;
 }
 
 /** Where a datagram goes, or has come from. */
