@@ -20,34 +20,21 @@
 	" str" suffix " " a ", [x0]\n"                 \
 	PASS(size)
 
-/* Before the vectors, if the lead asks for it; where there is less left, that is the end. */
-#define HEAD(suffix, bit, size, a)                    \
+/* Before the rest, if the lead asks for it; where there is less left, that is the end. */
+#define HEAD(before, end, suffix, bit, size, a)       \
 	" tbz x3, #" bit ", 1f\n"                      \
 	" cmp x2, #" size "\n"                         \
-	" b.lo .Lguarded_words\n"                      \
-	MOVE(suffix, size, a)                          \
+	" b.lo " end "\n"                              \
+	before MOVE(suffix, size, a)                   \
 	"1:\n"
 
-#define TAIL(suffix, bit, size, a)                    \
+#define TAIL(before, suffix, bit, size, a)            \
 	" tbz x2, #" bit ", 1f\n"                      \
-	MOVE(suffix, size, a)                          \
+	before MOVE(suffix, size, a)                   \
 	"1:\n"
 
-#define LAST_MOVE(suffix, size, a)                    \
-	" dmb ishst\n"                                 \
-	MOVE(suffix, size, a)
-
-#define LAST_HEAD(suffix, bit, size, a)               \
-	" tbz x3, #" bit ", 1f\n"                      \
-	" cmp x2, #" size "\n"                         \
-	" b.lo 2f\n"                                   \
-	LAST_MOVE(suffix, size, a)                     \
-	"1:\n"
-
-#define LAST_TAIL(suffix, bit, size, a)               \
-	" tbz x2, #" bit ", 1f\n"                      \
-	LAST_MOVE(suffix, size, a)                     \
-	"1:\n"
+/* What is put before each store of the last word. */
+#define BARRIER " dmb ishst\n"
 
 __asm__(" .pushsection .text.guarded, \"ax\", %progbits\n"
 	" .hidden guarded_begin, guarded_end, guarded_failed\n"
@@ -63,10 +50,10 @@ __asm__(" .pushsection .text.guarded, \"ax\", %progbits\n"
 	"guarded_narrow:\n"
 	" .cfi_startproc\n"
 	" cbz x3, 2f\n"
-	HEAD("b", "0", "1", "w4")
-	HEAD("h", "1", "2", "w4")
-	HEAD("", "2", "4", "w4")
-	HEAD("", "3", "8", "x4")
+	HEAD("", ".Lguarded_words", "b", "0", "1", "w4")
+	HEAD("", ".Lguarded_words", "h", "1", "2", "w4")
+	HEAD("", ".Lguarded_words", "", "2", "4", "w4")
+	HEAD("", ".Lguarded_words", "", "3", "8", "x4")
 	" b 2f\n"
 	" .p2align 4\n"
 	"1: ldp q0, q1, [x1]\n"
@@ -81,10 +68,10 @@ __asm__(" .pushsection .text.guarded, \"ax\", %progbits\n"
 	"2: cmp x2, #16\n"
 	" b.hs 1b\n"
 	".Lguarded_words:\n"
-	TAIL("", "3", "8", "x4")
-	TAIL("", "2", "4", "w4")
-	TAIL("h", "1", "2", "w4")
-	TAIL("b", "0", "1", "w4")
+	TAIL("", "", "3", "8", "x4")
+	TAIL("", "", "2", "4", "w4")
+	TAIL("", "h", "1", "2", "w4")
+	TAIL("", "b", "0", "1", "w4")
 	" mov w0, #0\n"
 	" ret\n"
 	" .cfi_endproc\n"
@@ -93,14 +80,14 @@ __asm__(" .pushsection .text.guarded, \"ax\", %progbits\n"
 	" .p2align 5\n"
 	"guarded_last:\n"
 	" .cfi_startproc\n"
-	LAST_HEAD("b", "0", "1", "w4")
-	LAST_HEAD("h", "1", "2", "w4")
-	LAST_HEAD("", "2", "4", "w4")
+	HEAD(BARRIER, "2f", "b", "0", "1", "w4")
+	HEAD(BARRIER, "2f", "h", "1", "2", "w4")
+	HEAD(BARRIER, "2f", "", "2", "4", "w4")
 	"2:\n"
-	LAST_TAIL("", "3", "8", "x4")
-	LAST_TAIL("", "2", "4", "w4")
-	LAST_TAIL("h", "1", "2", "w4")
-	LAST_TAIL("b", "0", "1", "w4")
+	TAIL(BARRIER, "", "3", "8", "x4")
+	TAIL(BARRIER, "", "2", "4", "w4")
+	TAIL(BARRIER, "h", "1", "2", "w4")
+	TAIL(BARRIER, "b", "0", "1", "w4")
 	" mov w0, #0\n"
 	" ret\n"
 	" .cfi_endproc\n"
