@@ -82,16 +82,6 @@ static void claim_name(
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/** False as soon as its owner, or a sweep, has removed it: then it is nobody's. */
-static bool claim_is_there(int fd, int directory, const char *name)
-{
-	struct stat ours, there;
-
-	return fstat(fd, &ours) == 0 &&
-	       fstatat(directory, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
-}
-
 /** Locks of the process: with flock() a child after fork() would have them as well. */
 static bool claim_lock(int fd, const struct flock *range)
 {
@@ -123,11 +113,11 @@ static int claim_try(int directory, const char *name, pid_t *owner)
 	if (fd < 0)
 		return -errno;
 	if (claim_lock(fd, &claim_own)) {
-		if (claim_is_there(fd, directory, name))
+		if (slot_file_is_there(fd, directory, name))
 			return fd;
 	} else if (errno != EAGAIN && errno != EACCES) {
 		rc = -errno;
-	} else if (claim_has_owner(fd, owner) && claim_is_there(fd, directory, name)) {
+	} else if (claim_has_owner(fd, owner) && slot_file_is_there(fd, directory, name)) {
 		rc = -EADDRINUSE;
 	}
 	close(fd);
@@ -150,7 +140,7 @@ static int claim_lock_file(int directory, const char *name, pid_t *owner)
 /** Remove the file @p name if that lock of it is ours, or can be; and close it. */
 static void claim_remove(int fd, int directory, const char *name, const struct flock *range)
 {
-	if (claim_lock(fd, range) && claim_is_there(fd, directory, name))
+	if (claim_lock(fd, range) && slot_file_is_there(fd, directory, name))
 		unlinkat(directory, name, 0);
 	close(fd);
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,13 +121,13 @@ static void slot_sign(int fd)
 		return;
 }
 
-/** False when somebody has removed it, as systemd-tmpfiles does: others lock another then. */
-static bool slot_is_there(int fd, const char *path)
+bool slot_file_is_there(int fd, int directory, const char *name)
 {
 	struct stat ours, there;
 
-	return fstat(fd, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
-	       ours.st_ino == there.st_ino;
+	return fstat(fd, &ours) == 0 &&
+	       fstatat(directory, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
 /** @return the locked file, or -EWOULDBLOCK when somebody else has it. */
@@ -151,7 +150,7 @@ static int slot_lock(const char *directory, const char *group, unsigned slot)
 			close(fd);
 			return -err;
 		}
-		if (slot_is_there(fd, path)) {
+		if (slot_file_is_there(fd, AT_FDCWD, path)) {
 			slot_sign(fd);
 			return fd;
 		}

@@ -8,6 +8,7 @@
 #ifndef HOST_SLOT_H
 #define HOST_SLOT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -50,6 +51,12 @@ struct slot_hold {
  */
 int slot_take(const struct slot_places *p, const char *group, unsigned first, unsigned last,
 	unsigned *slot, struct slot_hold *hold);
+
+/**
+ * Of a file that is locked, here or for a claim: is it the one of that name? Not when its owner, a
+ * sweep or systemd-tmpfiles has removed it: it is nobody's then, as others lock another.
+ */
+bool slot_file_is_there(int fd, int directory, const char *name);
 
 /** Close what holds it, if anything does. */
 void slot_release(struct slot_hold *hold);
