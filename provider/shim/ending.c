@@ -5,6 +5,7 @@
  * The program still sees the default action.
  */
 #include "provider/shim/shim.h"
+#include "provider/shim/wanted.h"
 
 #include <signal.h>
 #include <sys/syscall.h>
@@ -13,7 +14,8 @@
 
 static struct {
 	bool (*end_by)(int);
-	_Atomic pid_t owner; /* 0: not watching. A child of vfork() has our memory. */
+	struct wanted hup, intr, term; /* handlers for one time (SA_RESETHAND) */
+	_Atomic pid_t owner;           /* 0: not watching. A child of vfork() has our memory. */
 } shim_ending;
 
 static const struct sigaction shim_by_default = {.sa_handler = SIG_DFL};
@@ -55,12 +57,38 @@ static void shim_on_end(int sig)
 		nanosleep(&moment, NULL);
 }
 
-static int shim_stand_in(int sig)
-{
-	struct sigaction a = {.sa_handler = shim_on_end, .sa_flags = SA_RESTART};
+static const struct sigaction shim_standing_in = {
+	.sa_handler = shim_on_end, .sa_flags = SA_RESTART};
 
-	return shim_real_sigaction(sig, &a, NULL);
+static void shim_stand_in(int sig)
+{
+	shim_real_sigaction(sig, &shim_standing_in, NULL);
 }
+
+/* ---- a handler for one time: after that the default action is ours again --------------------- */
+
+static struct wanted *shim_once_of(int sig)
+{
+	return sig == SIGHUP   ? &shim_ending.hup
+	       : sig == SIGINT ? &shim_ending.intr
+			       : &shim_ending.term;
+}
+
+static void shim_on_once(int sig, siginfo_t *info, void *context)
+{
+	struct sigaction a = wanted_get(shim_once_of(sig)), now;
+
+	if (shim_real_sigaction(sig, NULL, &now) == 0 && now.sa_sigaction == shim_on_once)
+		shim_stand_in(sig);
+	wanted_call(&a, sig, info, context);
+}
+
+static bool shim_is_once(const struct sigaction *a)
+{
+	return (a->sa_flags & (int)SA_RESETHAND) != 0 && wanted_has_handler(a);
+}
+
+/* ---- what the program sets ------------------------------------------------------------------- */
 
 static bool shim_is_default(const struct sigaction *a)
 {
@@ -70,6 +98,38 @@ static bool shim_is_default(const struct sigaction *a)
 bool shim_is_ending(int sig)
 {
 	return sig == SIGHUP || sig == SIGINT || sig == SIGTERM;
+}
+
+/** What the kernel gets for what the program sets. */
+static struct sigaction shim_in_place_of(int sig, const struct sigaction *act)
+{
+	struct sigaction a = *act;
+
+	if (shim_is_default(act))
+		return shim_standing_in;
+	if (shim_is_once(act)) {
+		wanted_set(shim_once_of(sig), act);
+		a.sa_sigaction = shim_on_once;
+		a.sa_flags = (a.sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
+	}
+	return a;
+}
+
+static int shim_set_ending(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	struct sigaction before, a;
+	sigset_t mask;
+	int rc;
+
+	wanted_lock(&mask);
+	before = wanted_get(shim_once_of(sig));
+	if (act)
+		a = shim_in_place_of(sig, act);
+	rc = shim_real_sigaction(sig, act ? &a : NULL, old);
+	wanted_unlock(&mask);
+	if (rc == 0 && old->sa_sigaction == shim_on_once)
+		*old = before;
+	return rc;
 }
 
 void shim_watch_endings(const struct provider *p)
@@ -83,22 +143,24 @@ void shim_watch_endings(const struct provider *p)
 	shim_ending.end_by = p->end_by;
 	atomic_store(&shim_ending.owner, getpid());
 	for (unsigned i = 0; i < sizeof signals / sizeof signals[0]; i++)
-		if (shim_real_sigaction(signals[i], NULL, &now) == 0 && shim_is_default(&now))
-			shim_stand_in(signals[i]);
+		if (shim_real_sigaction(signals[i], NULL, &now) == 0 &&
+			(shim_is_default(&now) || shim_is_once(&now)))
+			shim_ending_sigaction(signals[i], &now, NULL);
 }
 
 int shim_ending_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
+	bool watched = atomic_load(&shim_ending.owner) == getpid();
 	struct sigaction before;
-	int rc = shim_real_sigaction(sig, act, &before);
+	int rc = watched ? shim_set_ending(sig, act, &before)
+			 : shim_real_sigaction(sig, act, &before);
 
-	if (rc != 0)
+	if (rc != 0 || !old)
 		return rc;
 	if (before.sa_handler == shim_on_end)
 		before = shim_by_default;
-	if (old)
-		*old = before;
-	return act && shim_is_default(act) && atomic_load(&shim_ending.owner) == getpid()
-		       ? shim_stand_in(sig)
-		       : 0;
+	else if (before.sa_sigaction == shim_on_once)
+		before = wanted_get(shim_once_of(sig));
+	*old = before;
+	return 0;
 }

@@ -8,25 +8,18 @@
 #include "provider/shim/shim.h"
 
 #include "base/fault_pc.h"
+#include "provider/shim/wanted.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
 typedef int sigaction_fn(int, const struct sigaction *, struct sigaction *);
 
-/* What the program wants: one of two, as a handler may read it while another thread writes. */
-struct wanted {
-	struct sigaction action[2];
-	_Atomic unsigned at;
-};
-
 static struct {
-	pthread_mutex_t lock;
 	struct wanted segv, bus;
 	uintptr_t (*resume)(uintptr_t);
 	_Atomic pid_t owner; /* 0: not watching. A child of vfork() has our memory. */
-} shim_fault = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} shim_fault;
 
 int shim_real_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
@@ -45,28 +38,6 @@ static struct wanted *shim_wanted_of(int sig)
 	return sig == SIGSEGV ? &shim_fault.segv : &shim_fault.bus;
 }
 
-static struct sigaction shim_get_wanted(int sig)
-{
-	struct wanted *w = shim_wanted_of(sig);
-
-	return w->action[atomic_load_explicit(&w->at, memory_order_acquire)];
-}
-
-static void shim_set_wanted(int sig, const struct sigaction *act)
-{
-	struct wanted *w = shim_wanted_of(sig);
-	unsigned next = atomic_load_explicit(&w->at, memory_order_relaxed) ^ 1;
-
-	w->action[next] = *act;
-	atomic_store_explicit(&w->at, next, memory_order_release);
-}
-
-static bool shim_has_handler(const struct sigaction *a)
-{
-	return (a->sa_flags & SA_SIGINFO) != 0 ||
-	       (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN);
-}
-
 /* ---- a fault ------------------------------------------------------------------------------- */
 
 /* As if nobody had a handler: the instruction faults again, and the kernel ends the process. */
@@ -82,20 +53,17 @@ static void shim_die(int sig, bool sent)
 static void shim_pass_on(int sig, siginfo_t *info, void *context)
 {
 	const struct sigaction plain = {.sa_handler = SIG_DFL};
-	struct sigaction a = shim_get_wanted(sig);
+	struct sigaction a = wanted_get(shim_wanted_of(sig));
 	bool sent = info->si_code <= 0;
 
-	if (!shim_has_handler(&a)) {
+	if (!wanted_has_handler(&a)) {
 		if (!sent || (a.sa_handler != SIG_IGN && !shim_is_init()))
 			shim_die(sig, sent);
 		return;
 	}
 	if ((a.sa_flags & (int)SA_RESETHAND) != 0)
-		shim_set_wanted(sig, &plain);
-	if ((a.sa_flags & SA_SIGINFO) != 0)
-		a.sa_sigaction(sig, info, context);
-	else
-		a.sa_handler(sig);
+		wanted_set(shim_wanted_of(sig), &plain);
+	wanted_call(&a, sig, info, context);
 }
 
 static void shim_on_fault(int sig, siginfo_t *info, void *context)
@@ -116,7 +84,7 @@ static int shim_stand_in_front(int sig, const struct sigaction *want)
 	struct sigaction a = {.sa_sigaction = shim_on_fault};
 
 	a.sa_flags = SA_SIGINFO;
-	if (shim_has_handler(want)) {
+	if (wanted_has_handler(want)) {
 		a.sa_mask = want->sa_mask;
 		a.sa_flags |= want->sa_flags & (SA_ONSTACK | SA_NODEFER | SA_RESTART);
 	} else {
@@ -131,7 +99,7 @@ static void shim_watch(int sig)
 
 	if (shim_real_sigaction(sig, NULL, &now) != 0)
 		return;
-	shim_set_wanted(sig, &now);
+	wanted_set(shim_wanted_of(sig), &now);
 	shim_stand_in_front(sig, &now);
 }
 
@@ -155,7 +123,7 @@ static int shim_set_in_child(int sig, const struct sigaction *act, struct sigact
 
 	if (rc == 0 && old && (old->sa_flags & SA_SIGINFO) != 0 &&
 		old->sa_sigaction == shim_on_fault)
-		*old = shim_get_wanted(sig);
+		*old = wanted_get(shim_wanted_of(sig));
 	return rc;
 }
 
@@ -163,24 +131,20 @@ int shim_fault_sigaction(int sig, const struct sigaction *act, struct sigaction 
 {
 	pid_t owner = atomic_load_explicit(&shim_fault.owner, memory_order_acquire);
 	struct sigaction before;
-	sigset_t all, mask;
+	sigset_t mask;
 	int rc = 0;
 
 	if (owner == 0)
 		return shim_real_sigaction(sig, act, old);
 	if (owner != getpid())
 		return shim_set_in_child(sig, act, old);
-	/* A handler that comes now may want to set another one. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &mask);
-	pthread_mutex_lock(&shim_fault.lock);
-	before = shim_get_wanted(sig);
+	wanted_lock(&mask);
+	before = wanted_get(shim_wanted_of(sig));
 	if (act) {
-		shim_set_wanted(sig, act);
+		wanted_set(shim_wanted_of(sig), act);
 		rc = shim_stand_in_front(sig, act);
 	}
-	pthread_mutex_unlock(&shim_fault.lock);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	wanted_unlock(&mask);
 	if (rc == 0 && old)
 		*old = before;
 	return rc;

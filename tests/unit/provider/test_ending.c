@@ -75,6 +75,36 @@ static void poll_until(void (*fn)(int), int flags, struct ibv_device **list)
 	setitimer(ITIMER_PROF, &never, NULL);
 }
 
+static void handler_of_info(int sig, siginfo_t *info, void *context)
+{
+	calls += sig == SIGINT && info->si_pid == getpid() && context != NULL ? 10 : 100;
+}
+
+/** Each is called for one time, and then the kernel has our action again, and the next one ends. */
+static int be_called_once(struct ibv_device **list)
+{
+	struct sigaction a = {
+		.sa_sigaction = handler_of_info, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND};
+	struct sigaction b;
+	void *ours;
+
+	MUST(ibv_alloc_pd(ibv_open_device(list[0])) != NULL);
+	ours = setters_kernel_action(SIGTERM);
+	MUST(ours != (void *)SIG_DFL);
+	MUST(__sysv_signal(SIGTERM, handler) == SIG_DFL && action_is(SIGTERM, handler));
+	MUST(__sysv_signal(SIGTERM, handler) == handler);
+	raise(SIGTERM);
+	MUST(calls == 1 && action_is(SIGTERM, SIG_DFL));
+	MUST(setters_kernel_action(SIGTERM) == ours);
+	MUST(sigaction(SIGINT, &a, NULL) == 0 && sigaction(SIGINT, NULL, &b) == 0);
+	MUST(b.sa_sigaction == handler_of_info && (b.sa_flags & SETTERS_FLAGS) == a.sa_flags);
+	raise(SIGINT);
+	MUST(calls == 11 && action_is(SIGINT, SIG_DFL));
+	MUST(setters_kernel_action(SIGINT) == ours);
+	raise(SIGTERM);
+	return 88;
+}
+
 /** SIGTERM would end it by default, and so does nothing. */
 static int live_as_init(void)
 {
@@ -122,6 +152,8 @@ static int be(const char *how)
 		setters_stand_behind(SIGTERM, ours, SIG_DFL);
 		return 0;
 	}
+	if (strcmp(how, "once") == 0)
+		return be_called_once(list);
 	if (strcmp(how, "jump") == 0)
 		poll_until(jump_out, SA_NODEFER, list);
 	if (strcmp(how, "exit") == 0)
@@ -167,6 +199,11 @@ static void test_setters(void **state)
 	assert_int_equal(run("set"), 0);
 }
 
+static void test_handlers_for_one_time(void **state)
+{
+	assert_int_equal(run("once"), SIGTERM);
+}
+
 static void test_a_child_dies_alone(void **state)
 {
 	assert_int_equal(run("child"), 0);
@@ -201,6 +238,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_dies_by_the_signal),
 		cmocka_unit_test(test_handlers_are_the_program_s),
 		cmocka_unit_test(test_setters),
+		cmocka_unit_test(test_handlers_for_one_time),
 		cmocka_unit_test(test_a_child_dies_alone),
 		cmocka_unit_test(test_process_1_lives),
 		cmocka_unit_test(test_dies_out_of_a_verb),
