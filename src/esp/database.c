@@ -19,6 +19,7 @@ void esp_database_fini(struct esp_database *db)
 {
 	for (unsigned i = 0; i < ESP_STATES_MAX; i++)
 		esp_sa_destroy(db->sa[i]);
+	esp_ended_destroy(db->ended);
 	esp_file_free(db->file);
 	memset(db, 0, sizeof *db);
 }
@@ -56,8 +57,9 @@ static unsigned esp_database_same(const struct esp_database *db, const struct es
 	return ESP_STATES_MAX;
 }
 
+/** @param was where it goes on; NULL: it begins. */
 static int esp_database_create(const struct esp_database *db, const struct esp_state *s,
-	bool outbound, struct esp_sa **out)
+	bool outbound, const struct esp_ended_sa *was, struct esp_sa **out)
 {
 	struct esp_sa_config c = {.spi = s->spi,
 		.outbound = outbound,
@@ -79,8 +81,20 @@ static int esp_database_create(const struct esp_database *db, const struct esp_s
 		.udp_src = s->udp_src,
 		.udp_dst = s->udp_dst};
 
-	db->random.fill(db->random.ctx, &c.iv_base, sizeof c.iv_base);
-	return esp_sa_create(&c, out);
+	int rc;
+
+	if (was) {
+		c.sequence = was->sequence;
+		c.iv_base = was->iv_base;
+	} else {
+		db->random.fill(db->random.ctx, &c.iv_base, sizeof c.iv_base);
+	}
+	rc = esp_sa_create(&c, out);
+	if (rc == 0 && was) {
+		(*out)->packets = was->packets;
+		(*out)->octets = was->octets;
+	}
+	return rc;
 }
 
 /** The SAs of a new file, before it is known whether all of them can be had. */
@@ -88,17 +102,30 @@ struct esp_update {
 	struct esp_sa *sa[ESP_STATES_MAX];
 	bool kept[ESP_STATES_MAX]; /**< of those in force: it stays */
 	bool fresh[ESP_STATES_MAX];
+	struct esp_ended_sa *was[ESP_STATES_MAX]; /**< of fresh ones; NULL: it is new */
 };
+
+static int esp_update_add_fresh(struct esp_update *u, struct esp_database *db,
+	const struct esp_state *s, unsigned i, bool outbound)
+{
+	if (db->ended) {
+		uint64_t name = esp_ended_name(db->ended, s, outbound);
+
+		u->was[i] = esp_ended_find(db->ended, name);
+		if (!u->was[i] && esp_ended_is_lost(db->ended, name))
+			return -EKEYEXPIRED;
+	}
+	u->fresh[i] = true;
+	return esp_database_create(db, s, outbound, u->was[i], &u->sa[i]);
+}
 
 static int esp_update_add(struct esp_update *u, struct esp_database *db, const struct esp_file *f,
 	unsigned i, bool outbound)
 {
 	unsigned old = esp_database_same(db, &f->state[i]);
 
-	if (old == ESP_STATES_MAX) {
-		u->fresh[i] = true;
-		return esp_database_create(db, &f->state[i], outbound, &u->sa[i]);
-	}
+	if (old == ESP_STATES_MAX)
+		return esp_update_add_fresh(u, db, &f->state[i], i, outbound);
 	/* Its key and the window would begin anew, and what was recorded would be believed. */
 	if (!esp_state_equal(&f->state[i], &db->file->state[old]))
 		return -EINVAL;
@@ -124,11 +151,42 @@ static void esp_update_change(struct esp_sa *sa, const struct esp_state *s)
 	sa->config.max_octets = s->max_octets;
 }
 
+static bool esp_update_ends(const struct esp_update *u, const struct esp_database *db, unsigned i)
+{
+	return db->sa[i] && !u->kept[i];
+}
+
+/** @return 0 or -ENOMEM: what must be known of those that end would not be. */
+static int esp_update_prepare(const struct esp_update *u, struct esp_database *db)
+{
+	for (unsigned i = 0; !db->ended && i < ESP_STATES_MAX; i++)
+		if (esp_update_ends(u, db, i)) {
+			db->ended = esp_ended_create(&db->random);
+			return db->ended ? 0 : -ENOMEM;
+		}
+	return 0;
+}
+
+/** Those that are back first, as they leave room. */
+static void esp_update_end(struct esp_update *u, struct esp_database *db)
+{
+	for (unsigned i = 0; i < ESP_STATES_MAX; i++)
+		if (u->was[i])
+			esp_ended_forget(u->was[i]);
+	for (unsigned i = 0; i < ESP_STATES_MAX; i++) {
+		struct esp_sa *sa = db->sa[i];
+
+		if (!esp_update_ends(u, db, i))
+			continue;
+		esp_ended_add(db->ended,
+			esp_ended_name(db->ended, &db->file->state[i], sa->config.outbound), sa);
+		esp_sa_destroy(sa);
+	}
+}
+
 static void esp_update_finish(struct esp_update *u, struct esp_database *db, struct esp_file *f)
 {
-	for (unsigned i = 0; db->file && i < db->file->n_states; i++)
-		if (!u->kept[i])
-			esp_sa_destroy(db->sa[i]);
+	esp_update_end(u, db);
 	esp_file_free(db->file);
 	db->file = f;
 	memcpy(db->sa, u->sa, sizeof db->sa);
@@ -155,6 +213,7 @@ int esp_database_update(struct esp_database *db, struct esp_file *file, esp_is_l
 	int rc = u ? 0 : -ENOMEM;
 	unsigned i;
 
+	snprintf(why, size, "no memory");
 	for (i = 0; rc == 0 && i < file->n_states; i++) {
 		const struct esp_state *s = &file->state[i];
 		bool out = is_local(ctx, &s->src), in = is_local(ctx, &s->dst);
@@ -165,15 +224,20 @@ int esp_database_update(struct esp_database *db, struct esp_file *file, esp_is_l
 			snprintf(why, size,
 				"the SA with spi 0x%x is not what it was: a change needs a new spi",
 				s->spi);
+		else if (rc == -EKEYEXPIRED)
+			snprintf(why, size,
+				"the SA with spi 0x%x may have had this key before, too many SAs "
+				"ago: it needs another spi or key",
+				s->spi);
 		else if (rc)
 			snprintf(why, size, "the SA with spi 0x%x: %s", s->spi, strerror(-rc));
 	}
 	if (rc == 0)
+		rc = esp_update_prepare(u, db);
+	if (rc == 0)
 		esp_update_finish(u, db, file);
 	else if (u)
 		esp_update_undo(u, i);
-	else
-		snprintf(why, size, "no memory");
 	free(u);
 	return rc;
 }

@@ -8,6 +8,7 @@
 #define ESP_DATABASE_H
 
 #include "base/random.h"
+#include "esp/ended.h"
 #include "esp/file.h"
 #include "esp/sa.h"
 
@@ -31,6 +32,7 @@ struct esp_database {
 	struct esp_file *file; /**< NULL: none was read, and all packets are discarded */
 	/** Of the file's states; NULL: between other hosts. */
 	struct esp_sa *sa[ESP_STATES_MAX];
+	struct esp_ended *ended;    /**< NULL: none has */
 	unsigned inbound, outbound; /**< how many there are */
 	bool udp;                   /**< an inbound one is in UDP */
 	struct esp_flow_entry flow[ESP_FLOWS];
@@ -44,10 +46,12 @@ void esp_database_fini(struct esp_database *db);
 
 /**
  * Let @p file be the one in force. SAs that were there stay, with their sequence numbers, and take
- * new ports of UDP and limits; those that are not in it end. On failure all stays as it was, and @p
- * file is the caller's.
+ * new ports of UDP and limits; those that are not in it end. One that has ended and is back, with
+ * its key, goes on behind what it has sent and taken. On failure all stays as it was, and @p file
+ * is the caller's.
  * @param[out] why if that fails: a sentence, in @p size octets.
- * @return 0; -EINVAL: an SA is not what it was under the same SPI; -ENOMEM; -ENOTSUP.
+ * @return 0; -EINVAL: an SA is not what it was under the same SPI; -EKEYEXPIRED: it ended, and is
+ *         not known any more (ended.h); -ENOMEM; -ENOTSUP.
  */
 int esp_database_update(struct esp_database *db, struct esp_file *file, esp_is_local_fn *is_local,
 	void *ctx, char *why, size_t size);

@@ -59,7 +59,7 @@ int esp_sa_create(const struct esp_sa_config *c, struct esp_sa **out)
 	sa->sequence = c->sequence;
 	if (!c->outbound) {
 		esp_window_init(&sa->window, c->window, c->esn);
-		sa->window.top = c->sequence;
+		esp_window_seen(&sa->window, c->sequence);
 	}
 	*out = sa;
 	return 0;

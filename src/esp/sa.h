@@ -41,8 +41,8 @@ struct esp_sa_config {
 	bool esn;
 	uint32_t window; /**< inbound: as of esp_window_init() */
 	/**
-	 * Outbound: the number of the packet before the first. Inbound: the highest that is taken
-	 * to have come.
+	 * Outbound: the number of the packet before the first. Inbound: it and all below it are
+	 * taken to have come.
 	 */
 	uint64_t sequence;
 	/**

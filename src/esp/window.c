@@ -57,6 +57,14 @@ enum esp_window_verdict esp_window_check(const struct esp_window *w, uint64_t se
 									     : ESP_WINDOW_NEW;
 }
 
+void esp_window_seen(struct esp_window *w, uint64_t top)
+{
+	w->top = top;
+	memset(w->bits, 0xff, sizeof w->bits);
+	/* Those of its word that are yet to come; words ahead are cleared when they are reached. */
+	w->bits[esp_window_word(top)] = esp_window_bit(top) | (esp_window_bit(top) - 1);
+}
+
 void esp_window_accept(struct esp_window *w, uint64_t sequence)
 {
 	if (sequence > w->top) {

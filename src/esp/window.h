@@ -34,6 +34,9 @@ enum esp_window_verdict {
  */
 void esp_window_init(struct esp_window *w, uint32_t size, bool esn);
 
+/** All numbers up to @p top have come. */
+void esp_window_seen(struct esp_window *w, uint64_t top);
+
 /**
  * The whole sequence number of which @p low was sent (RFC 4303 appendix A2.2).
  * @return 0: it would be from before the first packet.

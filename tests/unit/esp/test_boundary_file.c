@@ -115,6 +115,39 @@ static void a_new_sa_is_taken_as_soon_as_it_is_used(void **state)
 	ends_end();
 }
 
+/** What was recorded is not taken once more, and no IV is sent again, though its SA was away. */
+static void an_sa_that_comes_back_goes_on(void **state)
+{
+	char *text = ends_both_ways("", "replay-window 64");
+	struct rte_mbuf *first, *second;
+
+	ends_begin(text, text);
+	assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
+	first = end_take(&ends.a);
+	end_give(&ends.b, end_again(first));
+	end_expect_delivered(&ends.b, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		struct end *e = i ? &ends.b : &ends.a;
+
+		ends_write_file(e->path, "");
+		esp_boundary_look(e->esp);
+		assert_int_equal(end_stats(e)->sas_in, 0);
+		ends_write_file(e->path, text);
+		esp_boundary_look(e->esp);
+		assert_int_equal(end_stats(e)->sas_in, 1);
+	}
+	end_give(&ends.b, end_again(first));
+	assert_int_equal(end_stats(&ends.b)->rx_replay, 1);
+	assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
+	second = end_take(&ends.a);
+	assert_int_equal(load_be32(end_octets(second) + V4 + 4), 2);
+	assert_memory_not_equal(end_octets(first) + V4 + 8, end_octets(second) + V4 + 8, 8);
+	end_give(&ends.b, second);
+	end_expect_delivered(&ends.b, 2);
+	rte_pktmbuf_free(first);
+	ends_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +155,7 @@ int main(void)
 		cmocka_unit_test(a_file_without_a_policy_says_what_becomes_of_packets),
 		cmocka_unit_test(a_file_is_tried_again),
 		cmocka_unit_test(a_new_sa_is_taken_as_soon_as_it_is_used),
+		cmocka_unit_test(an_sa_that_comes_back_goes_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,9 +25,12 @@
 static struct esp_database db;
 static char why[600];
 
+/** Others each time. */
 static void fill(void *ctx, void *to, size_t len)
 {
-	memset(to, 0x5a, len);
+	static uint8_t n;
+
+	memset(to, ++n, len);
 }
 
 static struct ip_addr addr(const char *text)
@@ -241,6 +244,125 @@ static void ports_and_limits_change_and_the_rest_stays(void **state)
 	assert_int_equal(out->config.max_octets, 90);
 }
 
+/** It would else send an IV again under its key, and take what was recorded. */
+static void an_sa_that_comes_back_goes_on(void **state)
+{
+	struct ip_addr our = addr(OUR), peer = addr(PEER);
+	struct esp_sa *in, *out;
+	uint64_t iv_base;
+
+	assert_int_equal(update(PAIR BOTH), 0);
+	out = esp_database_find_outbound(&db, &peer, 0x100);
+	iv_base = out->config.iv_base;
+	out->sequence = 77;
+	out->packets = 76;
+	out->octets = 7600;
+	esp_window_accept(&esp_database_find(&db, &our, 0x200)->window, 70);
+	assert_int_equal(update(BOTH), 0);
+	/* Twice: what was taken up is kept again. Limits and the window may be others. */
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(update(SA(OUR, PEER, "0x100", "limit packet-hard 90") SA(
+					 PEER, OUR, "0x200", "replay-window 4096 reqid 7") BOTH),
+			0);
+		out = esp_database_find_outbound(&db, &peer, 0x100);
+		assert_int_equal(out->sequence, 77);
+		assert_int_equal(out->config.iv_base, iv_base);
+		assert_int_equal(out->packets, 76);
+		assert_int_equal(out->octets, 7600);
+		assert_int_equal(out->config.max_packets, 90);
+		in = esp_database_find(&db, &our, 0x200);
+		assert_int_equal(in->window.top, 70);
+		for (unsigned n = 1; n <= 70; n++)
+			assert_int_equal(esp_window_check(&in->window, n), ESP_WINDOW_REPLAY);
+		assert_int_equal(esp_window_check(&in->window, 71), ESP_WINDOW_NEW);
+		assert_int_equal(update(""), 0);
+	}
+	/* It had more numbers than it would have now. */
+	assert_int_equal(update(SA(PEER, OUR, "0x300", "replay-window 64 flag esn")), 0);
+	esp_window_accept(&esp_database_find(&db, &our, 0x300)->window, (uint64_t)UINT32_MAX + 1);
+	assert_int_equal(update(""), 0);
+	assert_int_equal(update(SA(PEER, OUR, "0x300", "replay-window 64")), -EINVAL);
+}
+
+#define OTHER_KEY(from, to, spi)                                                     \
+	"ip xfrm state add src " from " dst " to " proto esp spi " spi               \
+	" aead 'rfc4106(gcm(aes))' 0x000102030405060708090a0b0c0d0e0fa0a1a2a4 128\n" \
+	"ip xfrm state add src " to " dst " from " proto esp spi " spi               \
+	" enc 'cbc(aes)' 0x000102030405060708090a0b0c0d0e0f auth-trunc 'hmac(sha1)'" \
+	" 0x000102030405060708090a0b0c0d0e0f10111213 96\n"
+
+static void an_sa_with_another_key_begins(void **state)
+{
+	struct ip_addr our = addr(OUR), peer = addr(PEER);
+
+	assert_int_equal(update(PAIR), 0);
+	esp_database_find_outbound(&db, &peer, 0x100)->sequence = 77;
+	esp_window_accept(&esp_database_find(&db, &our, 0x200)->window, 70);
+	assert_int_equal(update(""), 0);
+	assert_int_equal(update(OTHER_KEY(OUR, PEER, "0x100") OTHER_KEY(OUR, PEER, "0x200")), 0);
+	assert_int_equal(esp_database_find_outbound(&db, &peer, 0x100)->sequence, 0);
+	assert_int_equal(esp_database_find(&db, &our, 0x200)->window.top, 0);
+	assert_int_equal(update(PAIR), -EINVAL);
+	assert_int_equal(update(""), 0);
+	/* Those of before are known still. */
+	assert_int_equal(update(PAIR), 0);
+	assert_int_equal(esp_database_find_outbound(&db, &peer, 0x100)->sequence, 77);
+	assert_int_equal(esp_database_find(&db, &our, 0x200)->window.top, 70);
+}
+
+/** A file that is refused has taken nothing up. */
+static void what_ended_is_known_until_a_file_is_in_force(void **state)
+{
+	struct ip_addr peer = addr(PEER);
+
+	assert_int_equal(update(PAIR SA(OUR, PEER, "0x101", "")), 0);
+	esp_database_find_outbound(&db, &peer, 0x100)->sequence = 77;
+	assert_int_equal(update(SA(OUR, PEER, "0x101", "")), 0);
+	assert_int_equal(update(PAIR SA(OUR, PEER, "0x101", "flag esn replay-window 64")), -EINVAL);
+	assert_int_equal(update(PAIR), 0);
+	assert_int_equal(esp_database_find_outbound(&db, &peer, 0x100)->sequence, 77);
+}
+
+/** @p n SAs from @p spi on, each of which has sent a packet. */
+static void use_many(uint32_t spi, unsigned n)
+{
+	static char text[200 * ESP_STATES_MAX];
+	struct ip_addr peer = addr(PEER);
+	size_t len = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		len += (size_t)snprintf(
+			text + len, sizeof text - len, SA(OUR, PEER, "%u", ""), spi + i);
+	if (update(text) != 0)
+		fail_msg("%s", why);
+	for (unsigned i = 0; i < n; i++)
+		esp_database_find_outbound(&db, &peer, spi + i)->sequence = spi + i;
+}
+
+static void of_many_that_ended_the_first_do_not_come_back(void **state)
+{
+	struct ip_addr peer = addr(PEER);
+
+	for (unsigned i = 0; i < ESP_ENDED_MAX; i += ESP_STATES_MAX)
+		use_many(0x1000 + i, ESP_STATES_MAX);
+	/* These two have sent nothing, and take nobody's place. */
+	assert_int_equal(update(SA(OUR, PEER, "0x100", "") SA(OUR, PEER, "0x101", "")), 0);
+	assert_int_equal(update(SA(OUR, PEER, "0x1000", "")), 0);
+	assert_int_equal(esp_database_find_outbound(&db, &peer, 0x1000)->sequence, 0x1000);
+	/* It has left a place, and now it is the last that ended. */
+	assert_int_equal(update(""), 0);
+	use_many(0x100, 2);
+	assert_int_equal(update(""), 0);
+	assert_int_equal(update(SA(OUR, PEER, "0x1001", "")), -EKEYEXPIRED);
+	assert_non_null(strstr(why, "0x1001 may have had this key before"));
+	assert_int_equal(update(SA(OUR, PEER, "0x1002", "")), -EKEYEXPIRED);
+	assert_int_equal(db.outbound, 0);
+	assert_int_equal(update(OTHER_KEY(OUR, PEER, "0x1001")), 0);
+	assert_int_equal(update(SA(OUR, PEER, "0x1003", "") SA(OUR, PEER, "0x1000", "")), 0);
+	assert_int_equal(esp_database_find_outbound(&db, &peer, 0x1003)->sequence, 0x1003);
+	assert_int_equal(esp_database_find_outbound(&db, &peer, 0x1000)->sequence, 0x1000);
+}
+
 static void sas_of_other_hosts_are_nobodys(void **state)
 {
 	struct ip_addr peer = addr(PEER);
@@ -282,6 +404,10 @@ int main(void)
 		TEST(the_last_sa_is_used_and_the_old_ones_stay),
 		TEST(a_changed_sa_leaves_all_as_it_was),
 		TEST(ports_and_limits_change_and_the_rest_stays),
+		TEST(an_sa_that_comes_back_goes_on),
+		TEST(an_sa_with_another_key_begins),
+		TEST(what_ended_is_known_until_a_file_is_in_force),
+		TEST(of_many_that_ended_the_first_do_not_come_back),
 		TEST(sas_of_other_hosts_are_nobodys),
 		TEST(room_is_that_of_the_worst_policy),
 	};

@@ -178,6 +178,30 @@ static void a_window_of_no_size_remembers_nothing(void **state)
 	}
 }
 
+/** As of an SA that goes on: whatever its size was, what has come before does not come again. */
+static void what_was_seen_does_not_come_again(void **state)
+{
+	static struct esp_window w;
+
+	for (unsigned esn = 0; esn < 2; esn++)
+		for (uint64_t top = 0; top < 200; top++) {
+			uint64_t all = esn ? top + (UINT64_C(7) << 32) : top;
+
+			esp_window_init(&w, 4096, esn);
+			esp_window_seen(&w, all);
+			for (uint64_t n = 0; n <= top; n++)
+				assert_int_not_equal(esp_window_check(&w, all - n), ESP_WINDOW_NEW);
+			/* Two rings long, each number once, and of two the second first. */
+			for (uint64_t i = 0; i < 2 * 64 * ESP_WINDOW_WORDS; i++) {
+				uint64_t n = all + 1 + (i ^ 1);
+
+				assert_int_equal(esp_window_check(&w, n), ESP_WINDOW_NEW);
+				esp_window_accept(&w, n);
+				assert_int_equal(esp_window_check(&w, n), ESP_WINDOW_REPLAY);
+			}
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +211,7 @@ int main(void)
 		cmocka_unit_test(sequence_numbers_are_whole),
 		cmocka_unit_test(there_is_nothing_before_the_first_and_behind_the_last),
 		cmocka_unit_test(a_window_of_no_size_remembers_nothing),
+		cmocka_unit_test(what_was_seen_does_not_come_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
