@@ -349,3 +349,24 @@ void pair_expect_none(struct pair *p, struct side *s)
 	pair_run(p);
 	assert_int_equal(rnic_cq_poll(s->cq, 1, &wc), 0);
 }
+
+int pair_setup(void **state)
+{
+	static struct pair pair;
+
+	pair_init(&pair, NULL);
+	pair_connect(&pair);
+	*state = &pair;
+	return 0;
+}
+
+int pair_teardown(void **state)
+{
+	pair_fini(*state);
+	return 0;
+}
+
+uint64_t pair_addr(const struct side *s, uint32_t at)
+{
+	return (uintptr_t)s->buf + at;
+}

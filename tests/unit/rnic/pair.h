@@ -77,6 +77,13 @@ struct rnic_qp *pair_qp(struct side *s, struct rnic_cq *cq, struct rnic_srq *srq
 /** Listen, connect, accept; both sides ESTABLISHED, or the test fails. */
 void pair_connect(struct pair *p);
 
+/** One pair, connected, for a test's setup and teardown. */
+int pair_setup(void **state);
+int pair_teardown(void **state);
+
+/** Where offset @p at of the side's buffer lies. */
+uint64_t pair_addr(const struct side *s, uint32_t at);
+
 /** Listen at b and connect from a, as far as CONNECT_REQUEST. */
 void pair_request(struct pair *p, const struct rnic_conn_param *cp);
 void pair_listen(struct pair *p, unsigned backlog);

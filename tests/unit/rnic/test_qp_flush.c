@@ -20,11 +20,6 @@
 #define SENDS 5 /* wr_id 1 and on */
 #define RECVS 2 /* wr_id 51 and on */
 
-static uint64_t addr(const struct side *s, uint32_t at)
-{
-	return (uintptr_t)s->buf + at;
-}
-
 static void post_quietly(struct side *s, uint64_t wr_id, uint32_t len)
 {
 	struct rdmap_wqe *w;
@@ -36,7 +31,7 @@ static void post_quietly(struct side *s, uint64_t wr_id, uint32_t len)
 	w->op = RDMAP_WR_SEND;
 	w->length = len;
 	w->num_sge = 1;
-	w->sge[0] = (struct rdmap_sge){addr(s, 0), len, rnic_mr_stag(s->mr)};
+	w->sge[0] = (struct rdmap_sge){pair_addr(s, 0), len, rnic_mr_stag(s->mr)};
 	rnic_sq_commit(s->qp);
 	rnic_sq_end(s->qp);
 }
@@ -61,11 +56,11 @@ static void fill_queues(struct pair *p)
 	}
 	/* What b sends stays on its way: the Read is pending, the others are handed to the LLP. */
 	llp_mem_hold(b->qp->conn->mpa.llp, true);
-	pair_post(a, a->qp, 1, RDMAP_WR_READ, 0, 8, addr(b, 0), stag);
-	pair_post(a, a->qp, 2, RDMAP_WR_WRITE, 0, 8, addr(b, 0), stag);
+	pair_post(a, a->qp, 1, RDMAP_WR_READ, 0, 8, pair_addr(b, 0), stag);
+	pair_post(a, a->qp, 2, RDMAP_WR_WRITE, 0, 8, pair_addr(b, 0), stag);
 	post_quietly(a, 3, 8);
 	pair_post(a, a->qp, 4, RDMAP_WR_SEND, 0, 8, 0, 0);
-	pair_post(a, a->qp, 5, RDMAP_WR_WRITE, 0, 8, addr(b, 0), stag);
+	pair_post(a, a->qp, 5, RDMAP_WR_WRITE, 0, 8, pair_addr(b, 0), stag);
 	pair_expect_none(p, a);
 }
 
@@ -172,8 +167,8 @@ static void behind_a_refused_read(void **state)
 	for (unsigned i = 1; i <= RECVS; i++)
 		pair_post_recv(b, b->qp, 50 + i, 0, 8);
 	p.quiet = true;
-	pair_post(a, a->qp, 1, RDMAP_WR_READ, 0, 8, addr(b, 0), rnic_mr_stag(b->mr) ^ 0x55);
-	pair_post(a, a->qp, 2, RDMAP_WR_WRITE, 0, 8, addr(b, 0), rnic_mr_stag(b->mr));
+	pair_post(a, a->qp, 1, RDMAP_WR_READ, 0, 8, pair_addr(b, 0), rnic_mr_stag(b->mr) ^ 0x55);
+	pair_post(a, a->qp, 2, RDMAP_WR_WRITE, 0, 8, pair_addr(b, 0), rnic_mr_stag(b->mr));
 	pair_post(a, a->qp, 3, RDMAP_WR_SEND, 0, 8, 0, 0);
 	pair_post(a, a->qp, 4, RDMAP_WR_SEND, 0, 8, 0, 0);
 	p.quiet = false;
@@ -215,7 +210,7 @@ static void post_shared(struct side *s, struct rnic_srq *srq, uint64_t wr_id)
 	e = rnic_srq_next(srq);
 	assert_non_null(e);
 	*e = (struct rdmap_rqe){.wr_id = wr_id, .length = 8, .num_sge = 1};
-	e->sge[0] = (struct rdmap_sge){addr(s, 0), 8, rnic_mr_stag(s->mr)};
+	e->sge[0] = (struct rdmap_sge){pair_addr(s, 0), 8, rnic_mr_stag(s->mr)};
 	rnic_srq_commit(srq);
 	rnic_srq_end(srq);
 }

@@ -15,27 +15,6 @@
 #include <errno.h>
 #include <string.h>
 
-static uint64_t addr(const struct side *s, uint32_t at)
-{
-	return (uintptr_t)s->buf + at;
-}
-
-static int setup(void **state)
-{
-	static struct pair pair;
-
-	pair_init(&pair, NULL);
-	pair_connect(&pair);
-	*state = &pair;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pair_fini(*state);
-	return 0;
-}
-
 static void send_arrives(void **state)
 {
 	struct pair *p = *state;
@@ -60,9 +39,9 @@ static void write_and_read(void **state)
 
 	for (unsigned i = 0; i < 20000; i++)
 		p->a.buf[i] = (uint8_t)(i * 7);
-	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_WRITE, 0, 20000, addr(&p->b, 50),
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_WRITE, 0, 20000, pair_addr(&p->b, 50),
 		rnic_mr_stag(p->b.mr));
-	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_READ, 30000, 20000, addr(&p->b, 50),
+	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_READ, 30000, 20000, pair_addr(&p->b, 50),
 		rnic_mr_stag(p->b.mr));
 	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
 	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS);
@@ -80,7 +59,8 @@ static void both_ways(void **state)
 	pair_post_recv(&p->a, p->a.qp, 1, 0, 64);
 	pair_post(&p->b, p->b.qp, 2, RDMAP_WR_SEND, 0, 8, 0, 0);
 	pair_expect_none(p, &p->b);
-	pair_post(&p->a, p->a.qp, 3, RDMAP_WR_WRITE, 0, 1, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	pair_post(&p->a, p->a.qp, 3, RDMAP_WR_WRITE, 0, 1, pair_addr(&p->b, 0),
+		rnic_mr_stag(p->b.mr));
 	pair_expect(p, &p->a, 3, RDMAP_WC_SUCCESS);
 	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
 	pair_expect(p, &p->b, 2, RDMAP_WC_SUCCESS);
@@ -104,7 +84,7 @@ static void send_with_invalidate(void **state)
 	assert_true(wc.wc.flags & RDMAP_WC_WITH_INV);
 	assert_int_equal(wc.wc.inv_stag, rnic_mr_stag(other));
 	/* The other still works, this one does not. */
-	pair_post(&p->a, p->a.qp, 3, RDMAP_WR_WRITE, 0, 4, addr(&p->b, 0), stag);
+	pair_post(&p->a, p->a.qp, 3, RDMAP_WR_WRITE, 0, 4, pair_addr(&p->b, 0), stag);
 	pair_expect(p, &p->a, 3, RDMAP_WC_SUCCESS);
 	pair_post(&p->a, p->a.qp, 4, RDMAP_WR_WRITE, 0, 4, 0, rnic_mr_stag(other));
 	pair_expect(p, &p->a, 4, RDMAP_WC_SUCCESS); /* gone before the Terminate comes back */
@@ -124,7 +104,7 @@ static void inline_data(void **state)
 	w->op = RDMAP_WR_WRITE;
 	w->flags = RDMAP_WR_SIGNALED | RDMAP_WR_INLINE;
 	w->length = 6;
-	w->remote_to = addr(&p->b, 9);
+	w->remote_to = pair_addr(&p->b, 9);
 	w->remote_stag = rnic_mr_stag(p->b.mr);
 	memcpy(rdmap_wqe_inline(w), "inline", 6);
 	rnic_sq_commit(p->a.qp);
@@ -150,7 +130,7 @@ static void write_to_a_wrong_stag(void **state)
 	struct pair *p = *state;
 
 	pair_post_recv(&p->b, p->b.qp, 9, 0, 8);
-	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_WRITE, 0, 8, addr(&p->b, 0),
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_WRITE, 0, 8, pair_addr(&p->b, 0),
 		rnic_mr_stag(p->b.mr) ^ 0x55);
 	pair_run(p);
 	both_in_error(p);
@@ -168,10 +148,12 @@ static void read_what_is_not_ours(void **state)
 	struct rnic_wc wc;
 
 	/* The first reaches beyond the region, the others wait behind it. */
-	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, PAIR_BUF - 7),
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, pair_addr(&p->b, PAIR_BUF - 7),
 		rnic_mr_stag(p->b.mr));
-	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
-	pair_post(&p->a, p->a.qp, 3, RDMAP_WR_WRITE, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	pair_post(
+		&p->a, p->a.qp, 2, RDMAP_WR_READ, 0, 8, pair_addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	pair_post(&p->a, p->a.qp, 3, RDMAP_WR_WRITE, 0, 8, pair_addr(&p->b, 0),
+		rnic_mr_stag(p->b.mr));
 	wc = pair_expect(p, &p->a, 1, RDMAP_WC_REM_ACCESS_ERR);
 	assert_int_equal(wc.wc.op, RDMAP_WC_READ);
 	pair_expect(p, &p->a, 2, RDMAP_WC_WR_FLUSH_ERR);
@@ -188,9 +170,11 @@ static void the_qp_forbids(void **state)
 	struct rnic_qp_attr attr = {.access = RNIC_ACCESS_REMOTE_READ};
 
 	assert_int_equal(rnic_qp_modify(p->b.qp, RNIC_QP_ACCESS, &attr), 0);
-	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	pair_post(
+		&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, pair_addr(&p->b, 0), rnic_mr_stag(p->b.mr));
 	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
-	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_WRITE, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_WRITE, 0, 8, pair_addr(&p->b, 0),
+		rnic_mr_stag(p->b.mr));
 	pair_run(p);
 	both_in_error(p);
 	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_ACCESS_ERROR), 1);
@@ -234,9 +218,10 @@ static void a_wrong_lkey(void **state)
 		w->flags = RDMAP_WR_SIGNALED;
 		w->length = 8;
 		w->num_sge = 1;
-		w->remote_to = addr(&p->b, 0);
+		w->remote_to = pair_addr(&p->b, 0);
 		w->remote_stag = rnic_mr_stag(p->b.mr);
-		w->sge[0] = (struct rdmap_sge){addr(&p->a, 0), 8, rnic_mr_stag(p->a.mr) ^ (i == 1)};
+		w->sge[0] = (struct rdmap_sge){
+			pair_addr(&p->a, 0), 8, rnic_mr_stag(p->a.mr) ^ (i == 1)};
 		rnic_sq_commit(p->a.qp);
 	}
 	rnic_sq_end(p->a.qp);
@@ -313,7 +298,7 @@ static void events_of_terminates(void **state)
 				c->code == MPA_ERROR_CLOSED);
 		struct pair *p;
 
-		setup(state);
+		pair_setup(state);
 		p = *state;
 		pair_post_recv(&p->a, p->a.qp, 1, 0, 8);
 		pair_post(&p->a, p->a.qp, 2, RDMAP_WR_WRITE, 0, 0, 0, 0); /* opens b's direction */
@@ -335,7 +320,8 @@ static void closed_with_a_read_outstanding(void **state)
 {
 	struct pair *p = *state;
 
-	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	pair_post(
+		&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, pair_addr(&p->b, 0), rnic_mr_stag(p->b.mr));
 	engine_lock(&p->engine);
 	llp_shutdown(p->b.qp->conn->mpa.llp);
 	engine_unlock(&p->engine);
@@ -366,7 +352,7 @@ static void post_add(struct side *s, uint64_t wr_id, uint64_t to, uint32_t stag,
 	w->atomic.data = n;
 	w->num_sge = 1;
 	w->length = 8;
-	w->sge[0] = (struct rdmap_sge){addr(s, 0), 8, rnic_mr_stag(s->mr)};
+	w->sge[0] = (struct rdmap_sge){pair_addr(s, 0), 8, rnic_mr_stag(s->mr)};
 	rnic_sq_commit(s->qp);
 	rnic_sq_end(s->qp);
 }
@@ -391,7 +377,7 @@ static void atomic_rights(void **state)
 		uint64_t word = 5, fetched;
 		struct pair *p;
 
-		setup(state);
+		pair_setup(state);
 		p = *state;
 		assert_int_equal(rnic_mr_reg(p->b.pd, &word, 8, 0x8000,
 					 RNIC_ACCESS_LOCAL_WRITE | t[i].mr, &mr),
@@ -417,120 +403,18 @@ static void write_with_immediate(void **state)
 	struct rnic_wc wc;
 
 	pair_post_recv(&p->b, p->b.qp, 7, 0, 0);
-	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_WRITE_IMM, 0, 3000, addr(&p->b, 0),
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_WRITE_IMM, 0, 3000, pair_addr(&p->b, 0),
 		rnic_mr_stag(p->b.mr));
 	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
 	wc = pair_expect(p, &p->b, 7, RDMAP_WC_SUCCESS);
 	assert_int_equal(wc.wc.op, RDMAP_WC_RECV_IMM);
 	assert_int_equal(wc.wc.byte_len, 3000);
 	assert_memory_equal(p->b.buf, p->a.buf, 3000);
-	pair_post(
-		&p->a, p->a.qp, 2, RDMAP_WR_WRITE_IMM, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_WRITE_IMM, 0, 8, pair_addr(&p->b, 0),
+		rnic_mr_stag(p->b.mr));
 	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS); /* it had gone */
 	both_in_error(p);
 	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_REQUEST_ERROR), 1);
-}
-
-/* ---- Terminates and full send buffers ---------------------------------------------------- */
-
-/**
- * The error is found while the send buffer is full, so the Terminate waits: the connection lingers
- * for it, whatever the program does with the QP meanwhile.
- */
-static void fill_then_fail(struct pair *p)
-{
-	llp_mem_set_buffer(p->mem, 2900);
-	p->quiet = true;
-	pair_post(
-		&p->a, p->a.qp, 1, RDMAP_WR_WRITE, 0, 30000, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE,
-				 &(struct rnic_qp_attr){.state = RNIC_QP_ERROR}),
-		0);
-	p->quiet = false;
-	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_DISCONNECTED);
-	assert_int_equal(llp_mem_open_count(p->mem), 2);
-}
-
-static void a_terminate_that_waits_is_sent(void **state)
-{
-	struct pair *p = *state;
-
-	fill_then_fail(p);
-	pair_run(p);
-	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
-	assert_int_equal(pair_last(&p->b)->status, -EPROTO); /* not -ECONNRESET: it came */
-	pair_advance(p, 5100);
-	assert_int_equal(llp_mem_open_count(p->mem), 0);
-	assert_null(p->a.qp->lingering);
-}
-
-static void a_terminate_that_cannot_be_sent_is_given_up(void **state)
-{
-	struct pair *p = *state;
-
-	llp_mem_set_silent(p->mem, 1, true);
-	fill_then_fail(p);
-	pair_advance(p, 4900);
-	assert_non_null(p->a.qp->lingering);
-	pair_advance(p, 200);
-	assert_null(p->a.qp->lingering);
-	assert_int_equal(llp_mem_open_count(p->mem), 0);
-}
-
-/** It has found room, but does not arrive for longer than a close may take: TCP goes on with it. */
-static void a_terminate_that_is_on_its_way_is_not_reset(void **state)
-{
-	struct pair *p = *state;
-
-	fill_then_fail(p);
-	llp_mem_set_silent(p->mem, 1, true);
-	llp_mem_set_buffer(p->mem, 1 << 20);
-	pair_run(p);
-	assert_non_null(p->a.qp->lingering);
-	assert_false(rdmap_terminate_waits(&p->a.qp->rdmap));
-	pair_advance(p, 5100);
-	assert_null(p->a.qp->lingering);
-	llp_mem_set_silent(p->mem, 1, false);
-	pair_run(p);
-	assert_int_equal(pair_last(&p->b)->status, -EPROTO);
-	assert_int_equal(llp_mem_open_count(p->mem), 0);
-}
-
-/** The peer takes a little now and then: what the Terminate waits for gets on. */
-static void a_terminate_that_waits_has_time_while_the_peer_reads(void **state)
-{
-	struct pair *p = *state;
-
-	llp_mem_set_segment(p->mem, 100);
-	fill_then_fail(p);
-	for (unsigned i = 0; i < 5; i++) {
-		llp_mem_set_silent(p->mem, 1, true);
-		pair_advance(p, 4000);
-		assert_non_null(p->a.qp->lingering);
-		llp_mem_set_silent(p->mem, 1, false);
-		engine_lock(&p->engine);
-		p->quiet = true;
-		llp_mem_step(p->mem);
-		engine_unlock(&p->engine);
-		p->quiet = false;
-	}
-	assert_true(rdmap_terminate_waits(&p->a.qp->rdmap));
-	pair_run(p);
-	assert_int_equal(pair_last(&p->b)->status, -EPROTO);
-}
-
-static void a_terminate_that_waits_dies_with_its_qp(void **state)
-{
-	struct pair *p = *state;
-
-	fill_then_fail(p);
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE,
-				 &(struct rnic_qp_attr){.state = RNIC_QP_RESET}),
-		0);
-	assert_null(p->a.qp->lingering);
-	pair_run(p);
-	assert_int_equal(llp_mem_open_count(p->mem), 0);
-	assert_int_equal(pair_last(&p->b)->status, -ECONNRESET);
 }
 
 /** Many messages through small buffers and odd segments, both ways at once, on two QPs. */
@@ -551,9 +435,9 @@ static void stress(void **state)
 			enum rdmap_wr_op op = posted % 3 ? RDMAP_WR_WRITE : RDMAP_WR_READ;
 
 			pair_post(&p->a, p->a.qp, posted, op, posted * 7, posted * 50,
-				addr(&p->b, posted * 7), rnic_mr_stag(p->b.mr));
+				pair_addr(&p->b, posted * 7), rnic_mr_stag(p->b.mr));
 			pair_post(&p->b, p->b.qp, posted, RDMAP_WR_READ, 20000, posted * 30,
-				addr(&p->a, 0), rnic_mr_stag(p->a.mr));
+				pair_addr(&p->a, 0), rnic_mr_stag(p->a.mr));
 			posted++;
 		}
 		if (rnic_cq_poll(p->a.cq, 1, &wc) == 1) {
@@ -568,162 +452,30 @@ static void stress(void **state)
 	assert_int_equal(p->a.n_events + p->b.n_events, 0);
 }
 
-/**
- * SQD: what has started is finished, which is told if that was wanted; what has not waits, until
- * the program goes back to RTS. Receiving goes on.
- */
-static void drain(void **state)
-{
-	struct pair *p = *state;
-	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true}, now;
-	struct rnic_qp_init init;
-
-	p->quiet = true;
-	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
-	rnic_qp_query(p->a.qp, &now, &init);
-	assert_int_equal(now.state, RNIC_QP_SQD);
-	assert_true(now.draining);
-	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_READ, 8, 8, addr(&p->b, 8), rnic_mr_stag(p->b.mr));
-	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 0);
-	p->quiet = false;
-	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
-	pair_expect_none(p, &p->a);
-	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 1);
-	rnic_qp_query(p->a.qp, &now, &init);
-	assert_false(now.draining);
-	pair_post_recv(&p->a, p->a.qp, 3, 100, 8);
-	pair_post(&p->b, p->b.qp, 4, RDMAP_WR_SEND, 0, 8, 0, 0);
-	pair_expect(p, &p->a, 3, RDMAP_WC_SUCCESS);
-	attr.state = RNIC_QP_RTS;
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE, &attr), 0);
-	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS);
-	/* Nothing under way: at once; and without being wanted, nothing is told. */
-	attr.state = RNIC_QP_SQD;
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
-	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 2);
-	attr.state = RNIC_QP_RTS;
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE, &attr), 0);
-	attr.state = RNIC_QP_SQD;
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE, &attr), 0);
-	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 2);
-}
-
-/** Each time it is said anew whether the end is to be told: nothing is left of a wish before. */
-static void drain_untold(void **state)
-{
-	struct pair *p = *state;
-	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true};
-
-	p->quiet = true;
-	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
-	assert_int_equal(pair_go(p->a.qp, RNIC_QP_RTS), 0);
-	assert_int_equal(pair_go(p->a.qp, RNIC_QP_SQD), 0);
-	p->quiet = false;
-	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
-	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 0);
-}
-
-/**
- * The end of the connection comes while it drains: that is told all the same, when what was posted
- * behind has been sent as well.
- */
-static void drain_until_the_close(void **state)
-{
-	struct pair *p = *state;
-	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true};
-
-	p->quiet = true;
-	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
-	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_READ, 8, 8, addr(&p->b, 8), rnic_mr_stag(p->b.mr));
-	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
-	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 0);
-	p->quiet = false;
-	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
-	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS);
-	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 1);
-	assert_int_equal(p->a.n_events, 1);
-}
-
-/** And where the stream ends in an error instead, nothing has drained. */
-static void drain_until_an_error(void **state)
-{
-	struct pair *p = *state;
-	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true};
-
-	p->quiet = true;
-	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
-	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
-	llp_mem_fail(p->a.qp->conn->mpa.llp, -ETIMEDOUT);
-	p->quiet = false;
-	pair_expect(p, &p->a, 1, RDMAP_WC_WR_FLUSH_ERR);
-	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 0);
-}
-
-/** A message that is half sent has started: its rest goes out, and what is behind it does not. */
-static void drain_in_the_middle(void **state)
-{
-	struct pair *p = *state;
-	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true};
-
-	pair_post_recv(&p->b, p->b.qp, 1, 0, 30000);
-	llp_mem_set_buffer(p->mem, 5000);
-	p->quiet = true;
-	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_SEND, 0, 30000, 0, 0);
-	pair_post(&p->a, p->a.qp, 3, RDMAP_WR_SEND, 0, 8, 0, 0);
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
-	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 0);
-	p->quiet = false;
-	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS);
-	pair_expect(p, &p->b, 1, RDMAP_WC_SUCCESS);
-	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 1);
-	pair_expect_none(p, &p->a);
-	/* The end of the connection lets it go, and sends it. */
-	pair_post_recv(&p->b, p->b.qp, 4, 0, 8);
-	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
-	pair_expect(p, &p->a, 3, RDMAP_WC_SUCCESS);
-	pair_expect(p, &p->b, 4, RDMAP_WC_SUCCESS);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(drain, setup, teardown),
-		cmocka_unit_test_setup_teardown(drain_untold, setup, teardown),
-		cmocka_unit_test_setup_teardown(drain_until_the_close, setup, teardown),
-		cmocka_unit_test_setup_teardown(drain_until_an_error, setup, teardown),
-		cmocka_unit_test_setup_teardown(drain_in_the_middle, setup, teardown),
-		cmocka_unit_test_setup_teardown(send_arrives, setup, teardown),
-		cmocka_unit_test_setup_teardown(write_and_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(both_ways, setup, teardown),
-		cmocka_unit_test_setup_teardown(send_with_invalidate, setup, teardown),
-		cmocka_unit_test_setup_teardown(inline_data, setup, teardown),
-		cmocka_unit_test_setup_teardown(write_to_a_wrong_stag, setup, teardown),
-		cmocka_unit_test_setup_teardown(read_what_is_not_ours, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_qp_forbids, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_receive_posted, setup, teardown),
-		cmocka_unit_test_setup_teardown(message_too_long_for_its_buffer, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_wrong_lkey, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_window_that_is_none, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_peer_is_reset, setup, teardown),
-		cmocka_unit_test_setup_teardown(moved_to_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(send_arrives, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(write_and_read, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(both_ways, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(send_with_invalidate, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(inline_data, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(write_to_a_wrong_stag, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(read_what_is_not_ours, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(the_qp_forbids, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(no_receive_posted, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			message_too_long_for_its_buffer, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(a_wrong_lkey, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(a_window_that_is_none, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(the_peer_is_reset, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(moved_to_error, pair_setup, pair_teardown),
 		cmocka_unit_test(events_of_terminates),
-		cmocka_unit_test_setup_teardown(closed_with_a_read_outstanding, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			closed_with_a_read_outstanding, pair_setup, pair_teardown),
 		cmocka_unit_test(atomic_rights),
-		cmocka_unit_test_setup_teardown(write_with_immediate, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_terminate_that_waits_is_sent, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_terminate_that_cannot_be_sent_is_given_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_terminate_that_is_on_its_way_is_not_reset, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_terminate_that_waits_has_time_while_the_peer_reads, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_terminate_that_waits_dies_with_its_qp, setup, teardown),
-		cmocka_unit_test_setup_teardown(stress, setup, teardown),
+		cmocka_unit_test_setup_teardown(write_with_immediate, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(stress, pair_setup, pair_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
