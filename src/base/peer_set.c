@@ -32,7 +32,7 @@ void peer_set_fini(struct peer_set *s)
 	*s = (struct peer_set){0};
 }
 
-static struct ip_addr peer_set_network(const struct ip_addr *addr)
+struct ip_addr peer_set_network(const struct ip_addr *addr)
 {
 	struct ip_addr net = *addr;
 

@@ -56,6 +56,9 @@ int peer_set_init(struct peer_set *s, uint32_t most, const struct siphash_key *k
 /** Free @p s. No charge may be left. */
 void peer_set_fini(struct peer_set *s);
 
+/** What a peer is known by: its address, of IPv6 its network. */
+struct ip_addr peer_set_network(const struct ip_addr *addr);
+
 /** Charge @p c to @p addr. It must not be charged already. @return 0 or -ENOMEM. */
 int peer_set_add(struct peer_set *s, struct peer_charge *c, const struct ip_addr *addr);
 

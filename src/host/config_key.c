@@ -104,7 +104,8 @@ const struct config_key config_keys[] = {
 	{"memory", CONFIG_IS_NUMBER(memory, 8, 1 << 20), .unit = "MiB", .absent = "64",
 		.text = "Memory for packet buffers. All connections share it: 3/8 may hold what "
 			"waits to be sent or acknowledged, 3/8 what waits to be read. Each has "
-			"a sixth more, kept for connections that hold little."},
+			"a sixth more, kept for connections that hold little. TLS keeps up to 1/8 "
+			"beside it, of FPDUs that are not whole or wait for a receive."},
 	{"gather", CONFIG_IS_SWITCH(gather), .initial = "off",
 		.text = "Send the payload of large messages from the program's memory, without a "
 			"copy. That needs a NIC on vfio-pci that makes TCP's checksum, or a TAP, "

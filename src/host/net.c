@@ -53,11 +53,16 @@ static int64_t net_time(void)
 	return time(NULL);
 }
 
+/** The part of `memory` that TLS may keep of what users do not take, in memory of its own. */
+#define NET_TLS_KEPT 8
+
 static int net_open_tls(struct net *n, struct config_error *e)
 {
 	struct tls_stack_config cfg = {.below = n->ops->llp(n),
 		.tls = &n->config.tls,
 		.log = &n->log.sink,
+		.kept_max = ((size_t)n->config.memory << 20) / NET_TLS_KEPT,
+		.random = net_random,
 		.time = net_time};
 	struct tls_error te = {""};
 	int r;

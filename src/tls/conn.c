@@ -34,7 +34,7 @@ void tls_conn_free(struct tls_conn *c)
 	tls_direction_clear(&c->tx);
 	tls_direction_clear(&c->rx);
 	tls_secret_pool_put(&c->stack->credentials.secrets, c->secrets);
-	free(c->kept.bytes);
+	tls_kept_clear(&c->stack->kept, &c->kept);
 	free(c);
 }
 

@@ -8,6 +8,7 @@
 #define TLS_CONN_H
 
 #include "tls/handshake.h"
+#include "tls/kept.h"
 #include "tls/record.h"
 #include "tls/secret_pool.h"
 #include "tls/stack.h"
@@ -29,12 +30,6 @@ struct tls_post {
 	uint32_t body_left;
 	int64_t updates_at; /**< the second of the last KeyUpdate */
 	unsigned updates;   /**< that have come in it */
-};
-
-/** Content that the user has left, in memory of its own; see input.c. */
-struct tls_kept {
-	uint8_t *bytes; /**< NULL: there is none */
-	size_t at, len, room;
 };
 
 struct tls_conn {
@@ -60,12 +55,15 @@ struct tls_conn {
 
 	/* Receiving. */
 	struct tls_post post;
-	struct tls_kept kept;
-	size_t need;     /**< the user's, for what is kept */
-	bool resume;     /**< the user wants to see it again */
-	bool rx_stalled; /**< records wait below until the user takes what is kept */
-	size_t rx_shown; /**< of the content of those, so much the user is done with */
-	bool starved;    /**< they wait for memory, too, in the stack's list */
+	struct tls_kept kept; /**< content that the user has left, in memory of its own */
+	size_t need;          /**< the user's, for what is kept */
+	bool resume;          /**< the user wants to see it again */
+	bool rx_stalled;      /**< records wait below until the user takes what is kept */
+	size_t rx_shown;      /**< of the content of those, so much the user is done with */
+	bool rationed;        /**< there was no share to keep content in */
+	size_t rx_need;       /**< if they wait for a share: open them when so much is there */
+	bool starved;         /**< they wait for memory, too */
+	struct tls_starved *starved_in; /**< or NULL: what the peer or the user does helps */
 	TAILQ_ENTRY(tls_conn) starved_link;
 	bool rx_closed; /**< a close_notify came */
 	bool rx_asked;  /**< for a KeyUpdate, which has not come */

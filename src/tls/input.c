@@ -54,7 +54,24 @@ static size_t tls_input_show(struct tls_conn *c, const uint8_t *bytes, size_t le
 		c, (struct llp_iov){.base = bytes, .len = len}, (struct llp_iov){0});
 }
 
-/** @return false: there is no memory. */
+/** @return false: there is no memory, or no share of it. */
+static bool tls_input_have_room(struct tls_conn *c, size_t want)
+{
+	struct ip_endpoint local, remote;
+	enum tls_kept_result r;
+
+	if (c->need > want && c->need <= TLS_KEPT_MAX)
+		want = c->need;
+	llp_endpoints(c->below, &local, &remote);
+	r = tls_kept_grow(&c->stack->kept, &c->kept, want, &remote.addr);
+	if (r == TLS_KEPT_NO_SHARE) {
+		c->rationed = true;
+		c->stack->stats.rationed++;
+	}
+	return r == TLS_KEPT;
+}
+
+/** @return false: there is no memory, or no share of it. */
 static bool tls_input_keep(struct tls_conn *c, const uint8_t *bytes, size_t len)
 {
 	struct tls_kept *k = &c->kept;
@@ -63,17 +80,8 @@ static bool tls_input_keep(struct tls_conn *c, const uint8_t *bytes, size_t len)
 	if (k->at != 0)
 		memmove(k->bytes, k->bytes + k->at, k->len);
 	k->at = 0;
-	if (want > k->room) {
-		uint8_t *more;
-
-		if (c->need > want && c->need <= TLS_KEPT_MAX)
-			want = c->need;
-		more = realloc(k->bytes, want);
-		if (!more)
-			return false;
-		k->bytes = more;
-		k->room = want;
-	}
+	if (want > k->room && !tls_input_have_room(c, want))
+		return false;
 	memcpy(k->bytes + k->len, bytes, len);
 	k->len += len;
 	return true;
@@ -85,10 +93,8 @@ static void tls_input_use_kept(struct tls_conn *c, size_t used)
 
 	k->at += used;
 	k->len -= used;
-	if (k->len == 0) {
-		free(k->bytes);
-		*k = (struct tls_kept){0};
-	}
+	if (k->len == 0)
+		tls_kept_clear(&c->stack->kept, k);
 }
 
 void tls_input_show_kept(struct tls_conn *c)
@@ -276,19 +282,24 @@ struct tls_input_run {
 	size_t have, full, all;
 	struct tls_input_bytes from;
 	uint64_t seq;
+	bool control; /**< a record that is no content is behind it */
 };
 
 static void tls_input_begin_run(
 	const struct tls_conn *c, const struct tls_input_bytes *b, struct tls_input_run *r)
 {
 	r->have = 0;
+	r->control = false;
 	r->full = TLS_SCRATCH_FULL;
 	r->from = *b;
 	r->seq = c->rx.seq;
 }
 
-/** No memory for what the user has left: the run's records stay below. */
-static void tls_input_starve(struct tls_conn *c)
+/**
+ * No memory for what the user has left: the run's records stay below.
+ * @param whole the longest FPDU would have been shown whole: its end, or the user, brings it on.
+ */
+static void tls_input_starve(struct tls_conn *c, bool whole)
 {
 	struct tls_stack *s = c->stack;
 
@@ -296,30 +307,32 @@ static void tls_input_starve(struct tls_conn *c)
 	if (c->starved)
 		return;
 	c->starved = true;
-	TAILQ_INSERT_TAIL(&s->starved, c, starved_link);
-	s->starved_count++;
+	if (c->rationed && whole)
+		return;
+	c->starved_in = c->rationed ? &s->rationed : &s->starved;
+	TAILQ_INSERT_TAIL(&c->starved_in->list, c, starved_link);
+	c->starved_in->count++;
 }
 
 void tls_input_feed(struct tls_conn *c)
 {
-	if (!c->starved)
-		return;
 	c->starved = false;
-	TAILQ_REMOVE(&c->stack->starved, c, starved_link);
-	c->stack->starved_count--;
+	if (!c->starved_in)
+		return;
+	TAILQ_REMOVE(&c->starved_in->list, c, starved_link);
+	c->starved_in->count--;
+	c->starved_in = NULL;
 }
 
-void tls_input_try_starved(struct tls_stack *s, const struct tls_conn *but)
+/** @param n of those in the list are tried, of which @p but is none. */
+static void tls_input_try_some(struct tls_starved *list, unsigned n, const struct tls_conn *but)
 {
-	if (s->starved_count == 0 || s->starved_tried || s->scratch_used)
-		return;
-	s->starved_tried = true;
-	for (unsigned n = s->starved_count; n != 0 && !TAILQ_EMPTY(&s->starved); n--) {
-		struct tls_conn *c = TAILQ_FIRST(&s->starved);
+	for (; n != 0 && !TAILQ_EMPTY(&list->list); n--) {
+		struct tls_conn *c = TAILQ_FIRST(&list->list);
 
 		if (c == but) {
-			TAILQ_REMOVE(&s->starved, c, starved_link);
-			TAILQ_INSERT_TAIL(&s->starved, c, starved_link);
+			TAILQ_REMOVE(&list->list, c, starved_link);
+			TAILQ_INSERT_TAIL(&list->list, c, starved_link);
 			continue;
 		}
 		tls_conn_enter(c);
@@ -329,7 +342,58 @@ void tls_input_try_starved(struct tls_stack *s, const struct tls_conn *but)
 			llp_resume(c->below);
 		tls_conn_leave(c);
 	}
+}
+
+void tls_input_try_starved(struct tls_stack *s, const struct tls_conn *but)
+{
+	if (s->starved.count + s->rationed.count == 0 || s->starved_tried || s->scratch_used)
+		return;
+	s->starved_tried = true;
+	tls_input_try_some(&s->starved, s->starved.count, but);
+	tls_input_try_some(&s->rationed, s->rationed.count ? 1 : 0, but);
 	s->starved_tried = false;
+}
+
+/**
+ * Back to the first record of the run that the user is not done with: the others need not be opened
+ * again. @return that there are others.
+ */
+static bool tls_input_pass_shown(
+	struct tls_conn *c, struct tls_input_bytes *b, const struct tls_input_run *r)
+{
+	bool any = false;
+
+	*b = r->from;
+	c->rx.seq = r->seq;
+	while (c->rx_shown != 0) {
+		const struct tls_input_bytes before = *b;
+		uint64_t seq = c->rx.seq;
+		uint32_t len;
+		uint8_t type;
+		size_t need;
+
+		if (!tls_input_open(c, b, r->out, &type, &len, &need))
+			return false; /* OpenSSL has failed */
+		if (len > c->rx_shown) {
+			*b = before;
+			c->rx.seq = seq;
+			break;
+		}
+		c->rx_shown -= len;
+		any = true;
+	}
+	return any;
+}
+
+/**
+ * Records of @p opened octets stay below, of which the user has left @p left octets of content.
+ * They are opened again when an FPDU may be whole; or, if the user has enough and does not want it,
+ * when there are twice as many: a peer must not have us open the same records with each octet that
+ * it sends.
+ */
+static void tls_input_want(struct tls_conn *c, size_t opened, size_t left)
+{
+	c->rx_need = opened + (c->need > left ? c->need - left : opened);
 }
 
 /**
@@ -340,7 +404,8 @@ void tls_input_try_starved(struct tls_stack *s, const struct tls_conn *but)
 static bool tls_input_end_run(
 	struct tls_conn *c, struct tls_input_bytes *b, struct tls_input_run *r, bool last)
 {
-	size_t before = c->rx_shown < r->have ? c->rx_shown : r->have, done = before;
+	size_t before = c->rx_shown < r->have ? c->rx_shown : r->have, done = before, behind, left;
+	bool more;
 
 	done += tls_input_deliver(c, r->out + before, r->have - before);
 	if (c->dead || c->released)
@@ -352,9 +417,18 @@ static bool tls_input_end_run(
 			r->full = r->all;
 			return true;
 		}
-		*b = r->from;
-		c->rx.seq = r->seq;
-		tls_input_starve(c);
+		behind = b->left;
+		left = c->kept.len + r->have - done;
+		more = tls_input_pass_shown(c, b, r);
+		tls_input_want(c, b->left - behind, left);
+		if (more && r->have >= r->full) {
+			/* Now there is room for the rest of what began behind them. */
+			tls_input_begin_run(c, b, r);
+			r->full = r->all;
+			return true;
+		}
+		if (!c->dead)
+			tls_input_starve(c, r->all == TLS_SCRATCH_ALL && !r->control);
 		return false;
 	}
 	c->rx_shown -= before;
@@ -392,6 +466,7 @@ static void tls_input_records(
 				return;
 			continue;
 		}
+		r.control = true;
 		if (!tls_input_end_run(c, b, &r, tls_input_is_last(type, text, len)))
 			return;
 		tls_input_control(c, type, text, len);
@@ -422,9 +497,9 @@ static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size
 	uint8_t *out = s->scratch_used ? malloc(all + TLS_CIPHERTEXT_MAX) : s->scratch;
 
 	tls_input_feed(c);
-	c->rx_stalled = false;
+	c->rx_stalled = c->rationed = false;
 	if (!out) {
-		tls_input_starve(c);
+		tls_input_starve(c, false);
 		return;
 	}
 	if (out == s->scratch)
@@ -437,7 +512,7 @@ static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size
 	if (c->dead || c->released)
 		return;
 	if (c->starved)
-		*need = 0; /* with the next bytes */
+		*need = !c->starved_in && c->rx_need > b->left ? c->rx_need : 0;
 	if (c->rx_closed)
 		b->left = 0; /* section 6.1: ignored */
 	else

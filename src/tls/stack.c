@@ -162,7 +162,11 @@ int tls_stack_new(const struct tls_stack_config *cfg, struct tls_stack **out, st
 	s->log = cfg->log;
 	s->records_max = cfg->records_max;
 	s->time = cfg->time;
-	TAILQ_INIT(&s->starved);
+	s->kept.most = cfg->kept_max;
+	if (s->kept.most)
+		cfg->random.fill(cfg->random.ctx, &s->kept.key, sizeof s->kept.key);
+	TAILQ_INIT(&s->starved.list);
+	TAILQ_INIT(&s->rationed.list);
 	s->has_gcm = gcm_init(&s->gcm);
 	tls_secret_pool_init(&s->gcm_keys, sizeof(struct gcm_key));
 	rc = tls_credentials_open(&s->credentials, &s->config, s->log, e);

@@ -5,6 +5,7 @@
 
 #include "base/gcm.h"
 #include "tls/credentials.h"
+#include "tls/kept.h"
 #include "tls/secret_pool.h"
 #include "tls/tls.h"
 
@@ -24,6 +25,11 @@ struct tls_listener;
 /** Words of a reason, at most. */
 #define TLS_REASON_MAX 320
 
+struct tls_starved {
+	TAILQ_HEAD(, tls_conn) list;
+	unsigned count;
+};
+
 struct tls_stack {
 	struct llp_stack llp; /**< towards users */
 	struct llp_stack *below;
@@ -34,14 +40,16 @@ struct tls_stack {
 	struct tls_credentials_source credentials;
 	bool has_gcm;
 	struct gcm gcm;
+	struct tls_kept_share kept;
 	struct tls_secret_pool gcm_keys; /**< struct gcm_key */
 	struct tls_stats stats;
 	char reason[TLS_REASON_MAX]; /**< why the last connection that failed did so */
 	LIST_HEAD(, tls_conn) conns;
 	LIST_HEAD(, tls_listener) listeners;
 	/** Connections that wait for memory, which are tried again with whatever comes next. */
-	TAILQ_HEAD(, tls_conn) starved;
-	unsigned starved_count;
+	struct tls_starved starved;
+	/** Those that wait for a share of it, and nothing else helps: one of them each time. */
+	struct tls_starved rationed;
 	bool starved_tried; /**< inside of that */
 	bool scratch_used;
 	uint8_t scratch[TLS_SCRATCH_LEN];

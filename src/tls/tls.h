@@ -21,6 +21,7 @@
 #define TLS_TLS_H
 
 #include "base/log.h"
+#include "base/random.h"
 #include "llp/llp.h"
 
 #include <stdbool.h>
@@ -74,6 +75,9 @@ struct tls_stack_config {
 	const struct log_sink *log;   /**< may be NULL */
 	/** New keys after so many records of a direction; 0: as the cipher needs it. */
 	uint64_t records_max;
+	/** Octets of content, of all connections, kept for users that do not take it; 0: any. */
+	size_t kept_max;
+	struct random_source random; /**< only with limits */
 	/** The time of the calendar as time(2) has it, which certificates are judged by. */
 	int64_t (*time)(void);
 };
@@ -121,6 +125,7 @@ struct tls_stats {
 	uint64_t handshakes;        /**< that succeeded */
 	uint64_t resumed;           /**< of them: those that resumed a session */
 	uint64_t handshakes_failed; /**< and for another reason than that the LLP was lost */
+	uint64_t rationed;          /**< times that content stayed in the window (kept_max) */
 	uint64_t clear;             /**< connections that came without TLS, and may */
 	uint64_t records_bad;       /**< forged, damaged or against the rules */
 	uint64_t truncated;         /**< connections that ended without close_notify */

@@ -97,11 +97,13 @@ static size_t on_readable(
 {
 	struct user *u = user;
 	uint8_t op = fuzz_u8(u->in);
-	size_t take = op & 1 ? total : total / (1 + (op >> 4));
+	size_t take = op & 1 ? total : total / (1 + (op >> 4)), at = u->shown;
 
-	MUST(u->llp && n == 1 && v[0].len == total && !u->closed);
+	MUST(u->llp && n >= 1 && n <= 2 && !u->closed);
 	MUST(u->shown + total <= u->sealed);
-	MUST(memcmp(v[0].base, u->text + u->shown, total) == 0);
+	for (unsigned i = 0; i < n; at += v[i++].len)
+		MUST(memcmp(v[i].base, u->text + at, v[i].len) == 0);
+	MUST(at == u->shown + total);
 	if (op & 2 && take < total)
 		*need = total - take + 1 + (op >> 4);
 	if (op & 4)
@@ -266,11 +268,19 @@ static int64_t no_time(void)
 	return 0;
 }
 
-static void begin(struct user *u, bool server, bool on, uint8_t records_max)
+static void fill(void *ctx, void *to, size_t len)
+{
+	memset(to, 0x5a, len);
+}
+
+/** @param kept_max as of tls_stack_config. */
+static void begin(struct user *u, bool server, bool on, uint8_t records_max, size_t kept_max)
 {
 	struct tls_stack_config cfg = {.below = llp_mem_stack(u->net, 0),
 		.tls = &config,
 		.records_max = records_max,
+		.kept_max = kept_max,
+		.random = {fill, NULL},
 		.time = no_time};
 	struct ip_endpoint at = llp_mem_endpoint(u->net, server ? 0 : 1, PORT);
 	struct llp_connect_params p = {.remote = at};
@@ -297,7 +307,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz nothing = {NULL, 0};
 
 	u.in = &nothing; /* no whims before it is connected */
-	begin(&u, mode & 1, mode & 2, mode & 4 ? 3 : 0);
+	begin(&u, mode & 1, mode & 2, mode & 4 ? 3 : 0, mode & 0x80 ? 2000 : 0);
 	u.in = &in;
 	if (mode & 8) {
 		size_t n;

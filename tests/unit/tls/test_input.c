@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Input of a user that does not take all of it, while there is no memory to keep the rest. */
+/*
+ * Input of a user that does not take all of it, while there is no memory to keep the rest, or no
+ * share of it.
+ */
 /* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,9 +58,15 @@ static void begin(uint64_t records_max)
 	assert_true(client.connected && server.connected);
 }
 
+/** It is others' share that is missing, and not memory. */
+static bool rationed;
+
 static void have_memory(bool have)
 {
-	alloc_fault_chance(have ? 0 : 1, 1);
+	if (rationed)
+		server.stack->kept.most = have ? 0 : 1;
+	else
+		alloc_fault_chance(have ? 0 : 1, 1);
 }
 
 /** Bytes of the stream from @p at on, which arrive. */
@@ -75,8 +84,10 @@ static void an_fpdu_is_whole_in_the_end(void **state)
 	server.chunk = 1000;
 	for (size_t at = 0; at < 21000; at += 700)
 		bring(at, 700, 700);
-	assert_int_not_equal(alloc_fault_failed(), 0);
+	assert_int_not_equal(
+		rationed ? tls_stack_stats(server.stack)->rationed : alloc_fault_failed(), 0);
 	tls_user_expect(&server, 21000);
+	assert_int_equal(server.stack->kept.held, 0);
 }
 
 static void one_longer_than_what_is_opened_at_a_time_is(void **state)
@@ -88,6 +99,45 @@ static void one_longer_than_what_is_opened_at_a_time_is(void **state)
 	tls_user_expect(&server, 66060);
 	bring(100000, 32120, 1400);
 	tls_user_expect(&server, 132120);
+}
+
+/** What the user is done with makes room for what follows. */
+static void many_of_the_longest_are(void **state)
+{
+	begin(0);
+	have_memory(false);
+	server.chunk = 66060;
+	bring(0, 3 * 66060, 1400);
+	tls_user_expect(&server, 3 * 66060);
+	/* Many at once. */
+	server.pause = true;
+	bring(3 * 66060, 2 * 66060, 1400);
+	server.pause = false;
+	llp_resume(server.llp);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 5 * 66060);
+}
+
+/** The same records are not opened with each byte that comes. */
+static void what_others_have_costs_no_time(void **state)
+{
+	begin(0);
+	if (!rationed)
+		return;
+	have_memory(false);
+	server.chunk = 30000;
+	for (size_t at = 0; at < 30000; at += 100)
+		bring(at, 100, 100);
+	tls_user_expect(&server, 30000);
+	assert_in_range(server.shown, 1, 12);
+	server.pause = true;
+	for (size_t at = 30000; at < 60000; at += 100)
+		bring(at, 100, 100);
+	assert_in_range(server.shown, 1, 30);
+	server.pause = false;
+	llp_resume(server.llp);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 60000);
 }
 
 static void segments_of_any_size_do(void **state)
@@ -329,10 +379,13 @@ static void who_waits_may_end(void **state)
 
 int main(void)
 {
+	int failed = 0;
 	const struct CMUnitTest tests[] = {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 		TEST(an_fpdu_is_whole_in_the_end),
 		TEST(one_longer_than_what_is_opened_at_a_time_is),
+		TEST(many_of_the_longest_are),
+		TEST(what_others_have_costs_no_time),
 		TEST(segments_of_any_size_do),
 		TEST(what_was_kept_before_comes_first),
 		TEST(memory_comes_and_goes),
@@ -350,5 +403,9 @@ int main(void)
 		TEST(who_waits_may_end),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	for (unsigned i = 0; i < 2; i++) {
+		rationed = i;
+		failed += cmocka_run_group_tests(tests, NULL, NULL);
+	}
+	return failed;
 }
