@@ -218,7 +218,10 @@ static inline void llp_commit_summed(struct llp *l, uint32_t len, uint32_t sum)
 	l->ops->commit(l, len, sum);
 }
 
-/** Is there a use for llp_commit_external()? It does not change while the connection lives. */
+/**
+ * Is there a use for llp_commit_external()? It may be refused for a while, and then what was queued
+ * by it is there still, and what more is queued is taken.
+ */
 static inline bool llp_takes_external(const struct llp *l)
 {
 	return l->ops->takes_external && l->ops->takes_external(l);
@@ -245,7 +248,7 @@ static inline bool llp_commit_external(
  */
 static inline bool llp_own_external(struct llp *l)
 {
-	return !llp_takes_external(l) || l->ops->own_external(l);
+	return !l->ops->own_external || l->ops->own_external(l);
 }
 
 /** Send what is queued, as far as the windows allow. Without it, records wait to be joined. */

@@ -316,7 +316,7 @@ static inline uint64_t mpa_acked(const struct mpa *m)
 /** Complete the FPDU with length, pad, markers and CRC, and queue it. */
 void mpa_commit(struct mpa *m);
 
-/** May payload be sent from where it lies? It is known in full operation, and does not change. */
+/** May payload be sent from where it lies? It is known in full operation (llp_takes_external()). */
 static inline bool mpa_takes_external(const struct mpa *m)
 {
 	return m->llp && mpa_enframe_takes_external(&m->tx) && llp_takes_external(m->llp);

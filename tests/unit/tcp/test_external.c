@@ -222,6 +222,32 @@ static void test_device_that_loses_them(void **state)
 	finish();
 }
 
+/** The program writes there next: nobody reads it any more. */
+static void own(void)
+{
+	assert_true(llp_own_external(h.app.llp));
+	assert_int_equal(references(), 0);
+	memset(bytes, 0x5a, LEN);
+}
+
+/** Copies are made for a while: of what is queued, too, when its memory is asked for. */
+static void test_own_while_it_backs_off(void **state)
+{
+	start(63);
+	for (unsigned i = 1; i < TCP_EXTERNAL_SERIES * TCP_EXTERNAL_BAD; i++)
+		lose_one();
+	send_one();
+	acknowledge_one();
+	seq = c->snd_nxt;
+	assert_true(commit(false)); /* of a user that had asked before */
+	assert_false(llp_takes_external(h.app.llp));
+	own();
+	llp_push(h.app.llp);
+	expect_text(seq, 0, SIZE);
+	acknowledge_one();
+	finish();
+}
+
 /** The port has not sent it yet: it keeps what it has, and the memory with it. */
 static void test_sent_again_while_the_port_has_it(void **state)
 {
@@ -385,14 +411,6 @@ static void test_own(void **state)
 	expect_text(seq, 0, SIZE);
 	expect_text(seq + SIZE, 0, SIZE);
 	finish();
-}
-
-/** The program writes there next: nobody reads it any more. */
-static void own(void)
-{
-	assert_true(llp_own_external(h.app.llp));
-	assert_int_equal(references(), 0);
-	memset(bytes, 0x5a, LEN);
 }
 
 static void expect_a_copy(void)
@@ -617,6 +635,7 @@ int main(void)
 		cmocka_unit_test(test_read_when_it_is_sent),
 		cmocka_unit_test(test_sent_again_from_a_copy),
 		cmocka_unit_test(test_device_that_loses_them),
+		cmocka_unit_test(test_own_while_it_backs_off),
 		cmocka_unit_test(test_sent_again_while_the_port_has_it),
 		cmocka_unit_test(test_acknowledged_in_part),
 		cmocka_unit_test(test_cut),
