@@ -60,11 +60,6 @@ static void shim_on_end(int sig)
 static const struct sigaction shim_standing_in = {
 	.sa_handler = shim_on_end, .sa_flags = SA_RESTART};
 
-static void shim_stand_in(int sig)
-{
-	shim_real_sigaction(sig, &shim_standing_in, NULL);
-}
-
 /* ---- a handler for one time: after that the default action is ours again --------------------- */
 
 static struct wanted *shim_once_of(int sig)
@@ -78,8 +73,10 @@ static void shim_on_once(int sig, siginfo_t *info, void *context)
 {
 	struct sigaction a = wanted_get(shim_once_of(sig)), now;
 
-	if (shim_real_sigaction(sig, NULL, &now) == 0 && now.sa_sigaction == shim_on_once)
-		shim_stand_in(sig);
+	/* Another thread may have set another one since. */
+	if (shim_real_sigaction(sig, &shim_standing_in, &now) == 0 &&
+		now.sa_sigaction != shim_on_once)
+		shim_real_sigaction(sig, &now, NULL);
 	wanted_call(&a, sig, info, context);
 }
 
