@@ -63,7 +63,8 @@ def certificates(directory):
               "copyall", "-out", path(side + ".pem"))
         # Who encrypts has no use for CRCs; both is for the clear lines.
         settings[side] = ["tls=required", "crc=preferred", f"tls_ca={path('ca.pem')}",
-                          f"tls_certificate={path(side + '.pem')}", f"tls_key={path(side + '.key')}"]
+                          f"tls_certificate={path(side + '.pem')}", f"tls_key={path(side + '.key')}",
+                          "tls_handshakes_per_peer=0"]
     return settings
 
 

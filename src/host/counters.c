@@ -157,6 +157,7 @@ const struct counter counters[] = {
 	TLS(handshakes, "handshakes that succeeded"),
 	TLS(resumed, "handshakes that resumed a session"),
 	TLS(handshakes_failed, "handshakes that failed", .drop = true),
+	TLS(handshakes_refused, "handshakes refused as their peer began too many", .drop = true),
 	TLS(rationed, "times that content stayed in the window as others have their share"),
 	TLS(clear, "connections that came without TLS"),
 	TLS(records_bad, "records that were forged, damaged or against the rules", .drop = true),

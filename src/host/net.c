@@ -48,6 +48,11 @@ const struct random_source net_random = {.fill = net_random_fill};
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
+static uint64_t net_tls_now(const void *ctx)
+{
+	return net_now(ctx);
+}
+
 static int64_t net_time(void)
 {
 	return time(NULL);
@@ -63,6 +68,8 @@ static int net_open_tls(struct net *n, struct config_error *e)
 		.log = &n->log.sink,
 		.kept_max = ((size_t)n->config.memory << 20) / NET_TLS_KEPT,
 		.random = net_random,
+		.now = net_tls_now,
+		.now_ctx = n,
 		.time = net_time};
 	struct tls_error te = {""};
 	int r;

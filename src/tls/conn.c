@@ -82,6 +82,17 @@ void tls_conn_fail(struct tls_conn *c, int alert, int error, const char *reason)
 	llp_release(below);
 }
 
+void tls_conn_refuse(struct tls_conn *c)
+{
+	struct llp *below = c->below;
+
+	tls_conn_log(c, ++c->stack->stats.handshakes_refused,
+		"reset, as its address begins more handshakes than tls_handshakes_per_peer allows");
+	tls_conn_closed(c, -ECONNABORTED);
+	c->below = NULL;
+	llp_abort(below);
+}
+
 /* ---- the handshake ----------------------------------------------------------------------- */
 
 /** @return false: some bytes wait for room. */

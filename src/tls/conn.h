@@ -105,6 +105,9 @@ static inline void tls_conn_leave(struct tls_conn *c)
  */
 void tls_conn_fail(struct tls_conn *c, int alert, int error, const char *reason);
 
+/** Over before the handshake, as its peer begins too many: reset the LLP and tell the user. */
+void tls_conn_refuse(struct tls_conn *c);
+
 /** The LLP is over: tell the user, once. */
 void tls_conn_closed(struct tls_conn *c, int error);
 

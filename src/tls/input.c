@@ -525,11 +525,26 @@ static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size
 
 /* ---- before ------------------------------------------------------------------------------ */
 
+/** A handshake costs us as much as it costs the peer, who need not prove anything before. */
+static bool tls_input_may_begin(struct tls_conn *c)
+{
+	struct tls_stack *s = c->stack;
+	struct ip_endpoint local, remote;
+
+	if (!c->server || !s->config.handshakes_per_peer)
+		return true;
+	llp_endpoints(c->below, &local, &remote);
+	return tls_rate_take(&s->rate, &remote.addr, s->now(s->now_ctx));
+}
+
 /** The first byte of a stream says whether it is TLS: MPA's is an 'M'. */
 static void tls_input_first_byte(struct tls_conn *c, uint8_t byte)
 {
 	if (byte == TLS_HANDSHAKE) {
-		tls_conn_begin(c);
+		if (tls_input_may_begin(c))
+			tls_conn_begin(c);
+		else
+			tls_conn_refuse(c);
 	} else if (c->stack->config.mode == TLS_REQUIRED) {
 		tls_conn_fail(c, -1, -EPROTO, "the peer does not speak TLS, which is required");
 	} else {

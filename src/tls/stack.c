@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define NS_PER_SECOND UINT64_C(1000000000)
+
 struct tls_listener {
 	struct llp_listener *below;
 	struct tls_stack *stack;
@@ -165,6 +167,12 @@ int tls_stack_new(const struct tls_stack_config *cfg, struct tls_stack **out, st
 	s->kept.most = cfg->kept_max;
 	if (s->kept.most)
 		cfg->random.fill(cfg->random.ctx, &s->kept.key, sizeof s->kept.key);
+	s->now = cfg->now;
+	s->now_ctx = cfg->now_ctx;
+	if (s->config.handshakes_per_peer) {
+		s->rate.interval = NS_PER_SECOND / s->config.handshakes_per_peer;
+		cfg->random.fill(cfg->random.ctx, s->rate.key, sizeof s->rate.key);
+	}
 	TAILQ_INIT(&s->starved.list);
 	TAILQ_INIT(&s->rationed.list);
 	s->has_gcm = gcm_init(&s->gcm);

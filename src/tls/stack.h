@@ -6,6 +6,7 @@
 #include "base/gcm.h"
 #include "tls/credentials.h"
 #include "tls/kept.h"
+#include "tls/rate.h"
 #include "tls/secret_pool.h"
 #include "tls/tls.h"
 
@@ -37,10 +38,13 @@ struct tls_stack {
 	const struct log_sink *log;
 	uint64_t records_max;
 	int64_t (*time)(void);
+	uint64_t (*now)(const void *ctx);
+	const void *now_ctx;
 	struct tls_credentials_source credentials;
 	bool has_gcm;
 	struct gcm gcm;
 	struct tls_kept_share kept;
+	struct tls_rate rate;            /**< of handshakes that peers begin */
 	struct tls_secret_pool gcm_keys; /**< struct gcm_key */
 	struct tls_stats stats;
 	char reason[TLS_REASON_MAX]; /**< why the last connection that failed did so */

@@ -6,11 +6,12 @@
  * connection, a record of the user in a record of TLS, and so in a segment of its own. What comes
  * in is shown to the user only after it was verified.
  *
- * OpenSSL does the handshake; records are done here (record.h). There is no clock and no timer: the
- * user's deadline for the start-up covers the handshake. See docs/security.md.
+ * OpenSSL does the handshake; records are done here (record.h). There is no timer: the user's
+ * deadline for the start-up covers the handshake. See docs/security.md.
  *
  * Differences from the LLP below: ooo() is never called. closed() also comes with
  *   -EKEYREJECTED: one side does not believe the other, or there are no common terms;
+ *   -ECONNABORTED: the peer has begun too many handshakes;
  *   -EPROTO: the peer speaks no TLS where it is required, or breaks its rules;
  *   -EBADMSG: a record was forged or damaged;
  *   -ECONNRESET: also if the stream was cut off without the peer's close_notify.
@@ -60,6 +61,8 @@ struct tls_config {
 	char peer_name[TLS_MAX_NAME];
 	char psk[TLS_MAX_PATH];    /**< instead of certificates: lines of identity:key */
 	char keylog[TLS_MAX_PATH]; /**< where secrets are written for Wireshark */
+	/** That one address may begin with us in a second, and some seconds' at once; 0: any. */
+	uint32_t handshakes_per_peer;
 };
 
 /** Why a stack cannot be, in one sentence. */
@@ -77,7 +80,10 @@ struct tls_stack_config {
 	uint64_t records_max;
 	/** Octets of content, of all connections, kept for users that do not take it; 0: any. */
 	size_t kept_max;
-	struct random_source random; /**< only with limits */
+	/** In ns, of a clock that does not go back; only with tls_config.handshakes_per_peer. */
+	uint64_t (*now)(const void *ctx);
+	const void *now_ctx;
+	struct random_source random; /**< only with one of these limits */
 	/** The time of the calendar as time(2) has it, which certificates are judged by. */
 	int64_t (*time)(void);
 };
@@ -122,13 +128,14 @@ int tls_certificate_read(const char *path, const struct ip_addr *addr, struct tl
 
 /** Counters since the start. */
 struct tls_stats {
-	uint64_t handshakes;        /**< that succeeded */
-	uint64_t resumed;           /**< of them: those that resumed a session */
-	uint64_t handshakes_failed; /**< and for another reason than that the LLP was lost */
-	uint64_t rationed;          /**< times that content stayed in the window (kept_max) */
-	uint64_t clear;             /**< connections that came without TLS, and may */
-	uint64_t records_bad;       /**< forged, damaged or against the rules */
-	uint64_t truncated;         /**< connections that ended without close_notify */
+	uint64_t handshakes;         /**< that succeeded */
+	uint64_t resumed;            /**< of them: those that resumed a session */
+	uint64_t handshakes_failed;  /**< and for another reason than that the LLP was lost */
+	uint64_t handshakes_refused; /**< as their peer began too many (handshakes_per_peer) */
+	uint64_t rationed;           /**< times that content stayed in the window (kept_max) */
+	uint64_t clear;              /**< connections that came without TLS, and may */
+	uint64_t records_bad;        /**< forged, damaged or against the rules */
+	uint64_t truncated;          /**< connections that ended without close_notify */
 	uint64_t updates_sent, updates_received; /**< of keys */
 	uint64_t reloads;                        /**< of the files */
 };

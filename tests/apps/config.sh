@@ -73,6 +73,7 @@ done <<-EOT
 	max_startups_per_peer 0           65536
 	max_half_open_per_peer 0          65536
 	max_stalled_per_peer many         65536
+	tls_handshakes_per_peer -1        65536
 	slots               9-1           FIRST-LAST
 	capture             /tmp/%{rank}  %{slot}
 EOT

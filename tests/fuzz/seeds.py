@@ -581,6 +581,7 @@ max_startups_per_peer = 65536
 max_half_open = 1
 max_half_open_per_peer = 1
 max_stalled_per_peer = 0
+tls_handshakes_per_peer = 1
 interface = off
 settle = 60
 slots = group:1-4

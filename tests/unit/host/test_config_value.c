@@ -276,6 +276,7 @@ static void test_how_many(void **state)
 		{"max_half_open", &c.patience.max_half_open, 4096, false},
 		{"max_half_open_per_peer", &c.patience.max_half_open_per_peer, 512, false},
 		{"max_stalled_per_peer", &c.patience.max_stalled_per_peer, 0, true},
+		{"tls_handshakes_per_peer", &c.tls.handshakes_per_peer, 1000, true},
 	};
 	char text[64];
 

@@ -87,6 +87,52 @@ static void expect_refused(int client_error, int server_error)
 	expect_refused_because(client_error, server_error, "", "");
 }
 
+/* ---- how many -------------------------------------------------------------------------------- */
+
+/** One more connection of the client's address. */
+static void connect_again(void)
+{
+	client.connected = client.closed = server.connected = server.closed = false;
+	tls_user_connect(&client, mem, 1, PORT);
+	llp_mem_run(mem, STEPS);
+}
+
+static void expect_connected(void)
+{
+	assert_true(client.connected && server.connected);
+	llp_abort(client.llp);
+	llp_mem_run(mem, STEPS);
+	assert_true(server.closed);
+	client.llp = NULL;
+}
+
+/** Four at once and then one in a second. */
+static void a_peer_that_begins_too_many_is_reset(void **state)
+{
+	server_config.handshakes_per_peer = 1;
+	connect_both(0);
+	expect_connected();
+	for (unsigned i = 1; i < 4; i++) {
+		connect_again();
+		expect_connected();
+	}
+	for (unsigned i = 1; i <= 3; i++) {
+		connect_again();
+		assert_true(client.closed && server.closed && !server.connected);
+		assert_int_equal(server.error, -ECONNABORTED);
+		assert_int_equal(client.error, -ECONNRESET);
+		assert_int_equal(tls_stack_stats(server.stack)->handshakes_refused, i);
+	}
+	assert_non_null(strstr(tls_stack_reason(server.stack), "tls_handshakes_per_peer"));
+	assert_int_equal(tls_stack_stats(server.stack)->handshakes_failed, 0);
+	assert_int_equal(tls_stack_stats(server.stack)->handshakes, 4);
+	tls_user_now += 1000000000;
+	connect_again();
+	expect_connected();
+	server_config.handshakes_per_peer = 0;
+	close_both();
+}
+
 /* ---- data -------------------------------------------------------------------------------- */
 
 static void data_pass_both_ways(void **state)
@@ -599,6 +645,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		TEST(a_peer_that_begins_too_many_is_reset),
 		TEST(data_pass_both_ways),
 		TEST(records_of_every_size_pass),
 		TEST(segments_of_any_size_do),

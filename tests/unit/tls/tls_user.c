@@ -103,6 +103,18 @@ static void user_log(void *ctx, enum log_level level, const char *text)
 
 static const struct log_sink user_sink = {.line = user_log, .max_level = LOG_LEVEL_INFO};
 
+uint64_t tls_user_now;
+
+static uint64_t user_now(const void *ctx)
+{
+	return tls_user_now;
+}
+
+static void user_fill(void *ctx, void *to, size_t len)
+{
+	memset(to, 0x5a, len);
+}
+
 void tls_user_open(struct tls_user *u, struct llp_mem *m, unsigned host, const struct tls_config *c,
 	uint64_t records_max)
 {
@@ -110,6 +122,8 @@ void tls_user_open(struct tls_user *u, struct llp_mem *m, unsigned host, const s
 		.tls = c,
 		.log = &user_sink,
 		.records_max = records_max,
+		.now = user_now,
+		.random = {user_fill, NULL},
 		.time = tls_files_time};
 	struct tls_error e;
 

@@ -23,6 +23,9 @@ struct tls_user {
 	size_t rx_len;
 };
 
+/** The clock of all stacks, in ns. */
+extern uint64_t tls_user_now;
+
 /** A stack over host @p host of @p m. */
 void tls_user_open(struct tls_user *u, struct llp_mem *m, unsigned host, const struct tls_config *c,
 	uint64_t records_max);
