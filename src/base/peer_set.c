@@ -15,20 +15,20 @@ int peer_set_init(struct peer_set *s, uint32_t most, const struct siphash_key *k
 		n *= 2;
 	*s = (struct peer_set){.key = *key, .mask = n - 1};
 	s->bucket = calloc(n, sizeof *s->bucket);
-	s->by_count = malloc((PEER_SET_COUNTS + 1) * sizeof *s->by_count);
-	if (!s->bucket || !s->by_count) {
+	s->by_weight = malloc(PEER_SET_LISTS * sizeof *s->by_weight);
+	if (!s->bucket || !s->by_weight) {
 		peer_set_fini(s);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i <= PEER_SET_COUNTS; i++)
-		TAILQ_INIT(&s->by_count[i]);
+	for (uint32_t i = 0; i < PEER_SET_LISTS; i++)
+		TAILQ_INIT(&s->by_weight[i]);
 	return 0;
 }
 
 void peer_set_fini(struct peer_set *s)
 {
 	free(s->bucket);
-	free(s->by_count);
+	free(s->by_weight);
 	*s = (struct peer_set){0};
 }
 
@@ -57,27 +57,38 @@ static struct peer_entry *peer_set_find(const struct peer_set *s, const struct i
 	return s->count ? *peer_set_place(s, &net) : NULL;
 }
 
-static uint32_t peer_set_list(const struct peer_entry *e)
+static uint32_t peer_set_list(uint32_t weight)
 {
-	return e->count < PEER_SET_COUNTS ? e->count : PEER_SET_COUNTS;
+	uint32_t power;
+
+	if (weight < PEER_SET_EXACT)
+		return weight;
+	power = 31 - (uint32_t)__builtin_clz(weight / PEER_SET_EXACT);
+	return PEER_SET_EXACT + 8 * power + (weight / (PEER_SET_EXACT / 8) >> power) % 8;
 }
 
-/** @p e has @p count from now on. */
-static void peer_set_move(struct peer_set *s, struct peer_entry *e, uint32_t count)
+static void peer_set_leave(struct peer_set *s, struct peer_entry *e)
 {
-	if (e->count)
-		TAILQ_REMOVE(&s->by_count[peer_set_list(e)], e, link);
-	e->count = count;
-	if (count) {
-		uint32_t i = peer_set_list(e);
+	uint32_t i = peer_set_list(e->weight);
 
-		TAILQ_INSERT_TAIL(&s->by_count[i], e, link);
-		if (i > s->busiest)
-			s->busiest = i;
-	}
-	/* It was the only one up there, if any, so it is one below now. */
-	while (s->busiest && TAILQ_EMPTY(&s->by_count[s->busiest]))
-		s->busiest--;
+	TAILQ_REMOVE(&s->by_weight[i], e, link);
+	if (TAILQ_EMPTY(&s->by_weight[i]))
+		s->used[i / 64] &= ~(UINT64_C(1) << i % 64);
+}
+
+static void peer_set_enter(struct peer_set *s, struct peer_entry *e, uint32_t weight)
+{
+	uint32_t i = peer_set_list(weight);
+
+	e->weight = weight;
+	TAILQ_INSERT_TAIL(&s->by_weight[i], e, link);
+	s->used[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+void peer_set_weigh(struct peer_set *s, struct peer_charge *c, int32_t more)
+{
+	peer_set_leave(s, c->peer);
+	peer_set_enter(s, c->peer, c->peer->weight + (uint32_t)more);
 }
 
 int peer_set_add(struct peer_set *s, struct peer_charge *c, const struct ip_addr *addr)
@@ -92,11 +103,14 @@ int peer_set_add(struct peer_set *s, struct peer_charge *c, const struct ip_addr
 		*e = (struct peer_entry){.addr = net};
 		TAILQ_INIT(&e->charges);
 		*p = e;
+	} else {
+		peer_set_leave(s, e);
 	}
 	TAILQ_INSERT_TAIL(&e->charges, c, link);
 	c->peer = e;
 	s->count++;
-	peer_set_move(s, e, e->count + 1);
+	e->count++;
+	peer_set_enter(s, e, e->weight + 1);
 	return 0;
 }
 
@@ -108,12 +122,15 @@ void peer_set_remove(struct peer_set *s, struct peer_charge *c)
 		return;
 	TAILQ_REMOVE(&e->charges, c, link);
 	c->peer = NULL;
-	peer_set_move(s, e, e->count - 1);
-	if (!e->count) {
+	s->count--;
+	e->count--;
+	peer_set_leave(s, e);
+	if (e->count) {
+		peer_set_enter(s, e, e->weight - 1);
+	} else {
 		*peer_set_place(s, &e->addr) = e->hash_next;
 		free(e);
 	}
-	s->count--;
 }
 
 uint32_t peer_set_count(const struct peer_set *s, const struct ip_addr *addr)
@@ -132,7 +149,15 @@ struct peer_charge *peer_set_oldest(const struct peer_set *s, const struct ip_ad
 
 struct peer_charge *peer_set_busiest(const struct peer_set *s)
 {
-	return s->count ? TAILQ_FIRST(&TAILQ_FIRST(&s->by_count[s->busiest])->charges) : NULL;
+	for (uint32_t i = PEER_SET_LISTS / 64; i-- > 0;) {
+		uint32_t top = 64 * i + 63;
+
+		if (!s->used[i])
+			continue;
+		top -= (uint32_t)__builtin_clzll(s->used[i]);
+		return TAILQ_FIRST(&TAILQ_FIRST(&s->by_weight[top])->charges);
+	}
+	return NULL;
 }
 
 struct peer_charge *peer_set_in_the_way(

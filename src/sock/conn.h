@@ -12,6 +12,12 @@ enum sock_state {
 	SOCK_OVER, /**< the descriptor is closed */
 };
 
+/** What a connection holds while it waits, in the account of its peer. */
+struct sock_wait {
+	struct peer_charge charge;
+	int32_t weight; /**< of 64 bytes each */
+};
+
 struct sock_conn {
 	struct llp llp;
 	struct sock_source source;
@@ -21,8 +27,8 @@ struct sock_conn {
 	struct ip_endpoint local, remote;
 	struct sock_buffer *rx, *tx; /**< NULL: nothing is in them */
 	struct timer timer;          /**< while something is unacknowledged, or an orphan lingers */
-	struct peer_charge rx_wait;  /**< while its user leaves what has come, or needs more */
-	struct peer_charge tx_wait;  /**< while the kernel has no room for what goes */
+	struct sock_wait rx_wait;    /**< while its user leaves what has come, or needs more */
+	struct sock_wait tx_wait;    /**< while the kernel has no room for what goes */
 	struct peer_charge parting;  /**< an orphan is */
 	uint64_t unacked_since;      /**< when the timer was started */
 	uint64_t asked_at;           /**< first look that found an answer missing; 0: none is */

@@ -27,10 +27,25 @@ void sock_held_fini(struct sock_held *h)
 }
 
 /** Without memory to account for it, it is not found when others want memory. */
-static void sock_held_charge(struct sock_held *h, struct peer_charge *charge, struct sock_conn *c)
+static void sock_held_charge(
+	struct sock_held *h, struct sock_wait *w, const struct ip_addr *peer, uint32_t bytes)
 {
-	if (!charge->peer)
-		(void)peer_set_add(&h->waiting, charge, &c->remote.addr);
+	int32_t weight;
+
+	if (!w->charge.peer && peer_set_add(&h->waiting, &w->charge, peer) != 0)
+		return;
+	weight = (int32_t)(bytes / 64);
+	peer_set_weigh(&h->waiting, &w->charge, weight - w->weight);
+	w->weight = weight;
+}
+
+static void sock_held_uncharge(struct sock_held *h, struct sock_wait *w)
+{
+	if (!w->charge.peer)
+		return;
+	peer_set_weigh(&h->waiting, &w->charge, -w->weight);
+	w->weight = 0;
+	peer_set_remove(&h->waiting, &w->charge);
 }
 
 static bool sock_held_are_many(const struct sock_held *h)
@@ -58,8 +73,8 @@ static struct sock_buffer *sock_held_cut(
 /** Others want its memory. */
 static void sock_held_evict(struct sock_conn *c)
 {
-	peer_set_remove(&c->s->rx.waiting, &c->rx_wait);
-	peer_set_remove(&c->s->tx.waiting, &c->tx_wait);
+	sock_held_uncharge(&c->s->rx, &c->rx_wait);
+	sock_held_uncharge(&c->s->tx, &c->tx_wait);
 	c->s->stats.buffers_evicted++;
 	c->error = -ECONNABORTED;
 	sock_conn_mark_dirty(c);
@@ -98,24 +113,42 @@ void sock_rx_give(struct sock_conn *c)
 
 void sock_rx_went_on(struct sock_conn *c)
 {
-	peer_set_remove(&c->s->rx.waiting, &c->rx_wait);
+	sock_held_uncharge(&c->s->rx, &c->rx_wait);
+}
+
+/** @return the bytes that others get, now or at the end of the round. */
+static uint64_t sock_rx_make_room(struct sock_conn *victim)
+{
+	struct sock_held *h = &victim->s->rx;
+	uint64_t has = victim->rx->size, before = h->bytes;
+
+	/* One whose bytes are shown right now has them until the end of the round. */
+	if (victim->showing) {
+		sock_held_evict(victim);
+		return has;
+	}
+	victim->rx = sock_held_cut(victim->s, h, victim->rx);
+	if (h->bytes < before) {
+		sock_held_charge(h, &victim->rx_wait, &victim->remote.addr, victim->rx->size);
+	} else {
+		sock_held_evict(victim);
+		sock_rx_give(victim);
+	}
+	return before - h->bytes;
 }
 
 void sock_rx_keep(struct sock_conn *c)
 {
 	struct sock_held *h = &c->s->rx;
 	struct peer_charge *out;
+	int64_t over;
 
 	c->rx = sock_held_cut(c->s, h, c->rx);
-	sock_held_charge(h, &c->rx_wait, c);
-	while (h->bytes > h->most && (out = peer_set_busiest(&h->waiting)) != NULL) {
-		struct sock_conn *victim = container_of(out, struct sock_conn, rx_wait);
-
-		sock_held_evict(victim);
-		/* One whose bytes are shown right now has them until the end of the round. */
-		if (!victim->showing)
-			sock_rx_give(victim);
-	}
+	sock_held_charge(h, &c->rx_wait, &c->remote.addr, c->rx->size);
+	over = (int64_t)h->bytes - (int64_t)h->most;
+	while (over > 0 && (out = peer_set_busiest(&h->waiting)) != NULL)
+		over -= (int64_t)sock_rx_make_room(
+			container_of(out, struct sock_conn, rx_wait.charge));
 }
 
 /* ---- what goes --------------------------------------------------------------------------- */
@@ -127,7 +160,7 @@ static void sock_tx_make_room(struct sock_stack *s)
 
 	if (!out)
 		return;
-	victim = container_of(out, struct sock_conn, tx_wait);
+	victim = container_of(out, struct sock_conn, tx_wait.charge);
 	/* It may be in use up the stack: the memory is had at the end of the round. */
 	if (s->now - victim->sent_at >= HELD_STALL_NS)
 		sock_held_evict(victim);
@@ -151,7 +184,7 @@ void sock_tx_give(struct sock_conn *c)
 {
 	if (!c->tx)
 		return;
-	peer_set_remove(&c->s->tx.waiting, &c->tx_wait);
+	sock_held_uncharge(&c->s->tx, &c->tx_wait);
 	c->s->tx.bytes -= c->tx->size;
 	sock_buffer_give(&c->s->buffers, c->tx);
 	c->tx = NULL;
@@ -163,6 +196,6 @@ void sock_tx_keep(struct sock_conn *c)
 
 	c->tx = sock_held_cut(c->s, h, c->tx);
 	/* The one that has waited longest is the first. */
-	peer_set_remove(&h->waiting, &c->tx_wait);
-	sock_held_charge(h, &c->tx_wait, c);
+	sock_held_uncharge(h, &c->tx_wait);
+	sock_held_charge(h, &c->tx_wait, &c->remote.addr, c->tx->size);
 }

@@ -6,8 +6,9 @@
  * what is in them when a connection waits is all that is kept.
  *
  * What strangers leave half-said is bounded: for more, the connection that waits longest gives way
- * of the peer that has most. What goes is ours, and each connection may have one record: there only
- * one that its peer has not taken anything of for a second gives way.
+ * of the peer whose buffers have most bytes, unless it does with less. What goes is ours, and each
+ * connection may have one record: there only one that its peer has not taken anything of for a
+ * second gives way.
  */
 #ifndef SOCK_HELD_H
 #define SOCK_HELD_H

@@ -106,12 +106,20 @@ static void test_in_the_way(void **state)
 		peer_set_remove(&s, &c[i]);
 }
 
+/** Is @p weight among the most, as far as they are told apart? */
+static bool is_most(uint32_t weight, uint32_t most)
+{
+	return weight == most || (most >= PEER_SET_EXACT && weight > most - most / 8);
+}
+
 /* Against a plain array, far beyond what is told apart. */
 static void test_many(void **state)
 {
 	enum { PEERS = 7, MOST = 3000 };
 	static struct peer_charge c[MOST];
-	uint32_t have[PEERS] = {0}, r = 1;
+	static uint32_t extra[MOST];
+	uint32_t have[PEERS] = {0};
+	uint32_t r = 1;
 	struct ip_addr a = addr("10.0.0.0");
 
 	for (unsigned i = 0; i < MOST; i++) {
@@ -119,24 +127,47 @@ static void test_many(void **state)
 
 		a.b[15] = (uint8_t)who;
 		assert_int_equal(peer_set_add(&s, &c[i], &a), 0);
-		have[who]++;
+		/* Some weigh nothing, most 1, and a few up to a quarter of a million. */
+		extra[i] = i % 5 ? 0 : i % 2 ? UINT32_MAX : i * i / 36;
+		peer_set_weigh(&s, &c[i], (int32_t)extra[i]);
+		have[who] += 1 + extra[i];
 	}
 	for (uint32_t left = MOST; left; left--) {
 		struct peer_charge *oldest = peer_set_busiest(&s);
 		uint32_t most = 0;
-		unsigned i;
+		unsigned i, who;
 
 		for (unsigned k = 0; k < PEERS; k++)
 			most = have[k] > most ? have[k] : most;
-		assert_true(oldest->peer->count == most ||
-			    (most > PEER_SET_COUNTS && oldest->peer->count >= PEER_SET_COUNTS));
+		assert_true(is_most(oldest->peer->weight, most));
 		r = r * 1664525 + 1013904223;
 		for (i = r % MOST; !c[i].peer; i = (i + 1) % MOST)
 			;
-		have[c[i].peer->addr.b[15]]--;
+		who = c[i].peer->addr.b[15];
+		assert_true(c[i].peer->weight == have[who]);
+		have[who] -= 1 + extra[i];
+		peer_set_weigh(&s, &c[i], -(int32_t)extra[i]);
 		peer_set_remove(&s, &c[i]);
 		assert_int_equal(s.count, left - 1);
 	}
+	assert_null(peer_set_busiest(&s));
+}
+
+static void test_the_heaviest_is_the_busiest(void **state)
+{
+	struct peer_charge light[3] = {{0}}, heavy = {0};
+
+	for (unsigned i = 0; i < 3; i++)
+		add(&light[i], "10.0.0.1");
+	add(&heavy, "10.0.0.2");
+	assert_ptr_equal(peer_set_busiest(&s), &light[0]);
+	peer_set_weigh(&s, &heavy, INT32_MAX);
+	assert_ptr_equal(peer_set_busiest(&s), &heavy);
+	peer_set_weigh(&s, &heavy, -INT32_MAX);
+	assert_ptr_equal(peer_set_busiest(&s), &light[0]);
+	peer_set_remove(&s, &heavy);
+	for (unsigned i = 0; i < 3; i++)
+		peer_set_remove(&s, &light[i]);
 }
 
 int main(void)
@@ -146,6 +177,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ipv6_network_is_one_peer, start, end),
 		cmocka_unit_test_setup_teardown(test_in_the_way, start, end),
 		cmocka_unit_test_setup_teardown(test_many, start, end),
+		cmocka_unit_test_setup_teardown(test_the_heaviest_is_the_busiest, start, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

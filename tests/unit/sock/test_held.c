@@ -5,6 +5,7 @@
 #include "tests/unit/sock/fixture.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -84,6 +85,54 @@ static void half_an_fpdu_of_each_does_not_fill_the_memory(void **state)
 	assert_int_equal(recv(stranger[STRANGERS - 1], &byte, 1, MSG_DONTWAIT), -1);
 	assert_int_equal(errno, EAGAIN);
 	assert_int_equal(f.seen.len, 0);
+	strangers_go();
+}
+
+/** @return a socket of 127.0.0.2, connected to @p at. */
+static int another_connects(const struct ip_endpoint *at)
+{
+	const struct sockaddr_in from = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1)};
+	const struct sockaddr_in to = {.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons(at->port)};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (const struct sockaddr *)&from, sizeof from), 0);
+	assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof to), 0);
+	return fd;
+}
+
+/** A peer with few connections and much in them is in the way, not one with many that hold little.
+ */
+static void who_holds_most_gives_way(void **state)
+{
+	const struct sock_stack_config cfg = {.memory = MEMORY};
+	unsigned fit = (unsigned)(MEMORY / 2 / 60000), more = 2 * fit;
+	struct ip_endpoint at, remote;
+	int other[200];
+	uint8_t byte;
+
+	assert_in_range(more, fit + 1, 200);
+	strangers_come(&cfg, 65536, 300);
+	llp_endpoints(f.seen.llp, &at, &remote);
+	for (unsigned i = 0; i < more; i++) {
+		other[i] = another_connects(&at);
+		while (f.accepts < STRANGERS + i + 2)
+			bounded_round();
+		sends(other[i], 60000);
+	}
+	wanted = more - fit;
+	fixture_until(&f, so_many_have_ended);
+	for (unsigned i = 0; i < STRANGERS; i++) {
+		assert_int_equal(recv(stranger[i], &byte, 1, MSG_DONTWAIT), -1);
+		assert_int_equal(errno, EAGAIN);
+	}
+	assert_int_equal(recv(other[0], &byte, 1, 0), -1);
+	assert_int_equal(errno, ECONNRESET);
+	for (unsigned i = 0; i < more; i++)
+		close(other[i]);
 	strangers_go();
 }
 
@@ -207,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(half_an_fpdu_of_each_does_not_fill_the_memory),
+		cmocka_unit_test(who_holds_most_gives_way),
 		cmocka_unit_test(little_of_each_is_kept),
 		cmocka_unit_test(who_goes_on_is_not_the_oldest),
 		cmocka_unit_test(who_does_not_read_gives_way),
