@@ -178,7 +178,7 @@ static uint64_t *esp_boundary_tx_counter(struct esp_boundary *b, enum esp_verdic
 /* ---- out ----------------------------------------------------------------------------------- */
 
 static enum ip_ipsec_verdict esp_boundary_protect(struct esp_boundary *b, struct esp_sa *sa,
-	const struct ip_flow *f, struct rte_mbuf **m, struct ip_addr *to)
+	const struct ip_flow *f, struct rte_mbuf **m, struct ip_addr *to, uint64_t now)
 {
 	struct rte_mbuf *clear = NULL;
 	struct esp_buffer buffer;
@@ -198,6 +198,7 @@ static enum ip_ipsec_verdict esp_boundary_protect(struct esp_boundary *b, struct
 		return IP_IPSEC_DROPPED;
 	}
 	b->stats.tx_bytes += buffer.len;
+	esp_sa_pass_time(sa, now);
 	v = esp_encapsulate(sa, &buffer);
 	rte_pktmbuf_free(clear);
 	if (v != ESP_OK)
@@ -211,7 +212,7 @@ static enum ip_ipsec_verdict esp_boundary_protect(struct esp_boundary *b, struct
 }
 
 static enum ip_ipsec_verdict esp_boundary_output(
-	void *ctx, const struct ip_flow *f, struct rte_mbuf **m, struct ip_addr *to)
+	void *ctx, const struct ip_flow *f, struct rte_mbuf **m, struct ip_addr *to, uint64_t now)
 {
 	struct esp_boundary *b = ctx;
 	struct esp_sa *sa;
@@ -221,7 +222,7 @@ static enum ip_ipsec_verdict esp_boundary_output(
 		return IP_IPSEC_PASS;
 	case ESP_PROTECT:
 		if (sa)
-			return esp_boundary_protect(b, sa, f, m, to);
+			return esp_boundary_protect(b, sa, f, m, to, now);
 		return esp_boundary_drop(b, *m, &b->stats.tx_no_sa, f,
 			"there is no SA for a packet that a policy protects");
 	default:
@@ -367,16 +368,14 @@ static bool esp_boundary_leaves_so(const struct esp_sa_config *c, const struct i
 	       (!c->udp || (c->udp_src == f->src_port && c->udp_dst == f->dst_port));
 }
 
-/** Of late enough: who has seen one packet of long ago has no word on the path of today. */
-static bool esp_boundary_sent(void *ctx, const struct ip_flow *f, const uint8_t esp[8])
+static bool esp_boundary_sent(
+	void *ctx, const struct ip_flow *f, const uint8_t *esp, size_t len, uint64_t now)
 {
 	struct esp_boundary *b = ctx;
 	const struct esp_sa *sa =
 		esp_database_find_outbound(&b->db, &f->dst, load_be32(esp + ESP_SPI));
-	uint32_t ago = sa ? (uint32_t)sa->sequence - load_be32(esp + ESP_SEQUENCE) : 0;
 
-	return sa && esp_boundary_leaves_so(&sa->config, f) && ago < sa->packets &&
-	       ago < ESP_WINDOW_MAX;
+	return sa && esp_boundary_leaves_so(&sa->config, f) && esp_sa_sent(sa, esp, len, now);
 }
 
 /* ---- the file ------------------------------------------------------------------------------ */

@@ -56,7 +56,7 @@ int esp_sa_create(const struct esp_sa_config *c, struct esp_sa **out)
 	sa->config = *c;
 	sa->config.cipher.key = sa->config.cipher.auth_key = sa->config.cipher.salt = NULL;
 	sa->shape = esp_shape_of(c->cipher.encryption, c->cipher.integrity);
-	sa->sequence = c->sequence;
+	sa->sequence = sa->recent.first = sa->recent.previous = c->sequence;
 	if (!c->outbound) {
 		esp_window_init(&sa->window, c->window, c->esn);
 		esp_window_seen(&sa->window, c->sequence);
@@ -113,6 +113,29 @@ static void esp_sa_put_iv(const struct esp_sa *sa, uint8_t *iv)
 		return;
 	memset(iv, 0, sa->shape.iv_len);
 	store_be64(iv, sa->config.iv_base + sa->sequence);
+}
+
+/** @return the last sequence number that is not of late. */
+static uint64_t esp_sa_not_recent(const struct esp_sa *sa, uint64_t now)
+{
+	uint64_t ago = now - sa->recent.since;
+
+	if (ago < ESP_RECENT_NS)
+		return sa->recent.previous;
+	return ago < 2 * ESP_RECENT_NS ? sa->recent.first : sa->sequence;
+}
+
+bool esp_sa_sent(const struct esp_sa *sa, const uint8_t *esp, size_t len, uint64_t now)
+{
+	uint32_t ago = (uint32_t)sa->sequence - load_be32(esp + ESP_SEQUENCE);
+
+	if (ago >= sa->sequence - esp_sa_not_recent(sa, now))
+		return false;
+	if (ago < ESP_WINDOW_MAX)
+		return true;
+	/* That of AES-CBC is encrypted. */
+	return sa->config.cipher.encryption == ESP_AES_GCM && len >= esp_sa_front(sa) &&
+	       load_be64(esp + ESP_IV) == sa->config.iv_base + (sa->sequence - ago);
 }
 
 enum esp_verdict esp_sa_seal(struct esp_sa *sa, struct esp_buffer *b, uint8_t next)

@@ -58,12 +58,23 @@ struct esp_sa_config {
 	uint16_t udp_src, udp_dst;
 };
 
+/** Packets are of late for so long at least, and twice as long at most: more than a round trip. */
+#define ESP_RECENT_NS UINT64_C(2000000000)
+
+/** Outbound: what was sent of late. */
+struct esp_recent {
+	uint64_t since;    /**< the period that goes on, or was the last */
+	uint64_t first;    /**< the last sequence number before it */
+	uint64_t previous; /**< and before the one that was before it */
+};
+
 struct esp_sa {
 	struct esp_sa_config config; /**< keys and salt are NULL */
 	struct esp_cipher *cipher;
 	struct esp_shape shape;
 	struct esp_window window; /**< inbound */
 	uint64_t sequence;        /**< outbound: the last that was used */
+	struct esp_recent recent;
 	uint64_t packets, octets; /**< good ones, and their payload */
 	uint64_t verdict[ESP_VERDICTS];
 };
@@ -88,6 +99,27 @@ struct esp_buffer {
 	uint8_t *from;
 	size_t len;
 };
+
+/** A packet is about to be sent. */
+static inline void esp_sa_pass_time(struct esp_sa *sa, uint64_t now)
+{
+	struct esp_recent *r = &sa->recent;
+
+	if (now - r->since < ESP_RECENT_NS)
+		return;
+	r->previous = now - r->since < 2 * ESP_RECENT_NS ? r->first : sa->sequence;
+	r->first = sa->sequence;
+	r->since = now;
+}
+
+/**
+ * May the packet that begins with the octets of @p esp, of which there are @p len, have been sent
+ * of late? Who has seen one of long ago has no word on what is sent today, and who has seen none
+ * must not guess it: of the last 4,096 packets the sequence number is enough, and of those before
+ * them, which can be some millions, the IV must be there and be right, which begins at a random
+ * place.
+ */
+bool esp_sa_sent(const struct esp_sa *sa, const uint8_t *esp, size_t len, uint64_t now);
 
 /** Octets before the payload, with the IV. */
 static inline size_t esp_sa_front(const struct esp_sa *sa)

@@ -306,7 +306,7 @@ static int ip_send_secured(struct ip_stack *s, const struct ip_path *p, uint8_t 
 {
 	struct ip_addr to;
 
-	m = ip_secure_output(s, p, proto, m, &to);
+	m = ip_secure_output(s, p, proto, m, &to, now);
 	if (!m)
 		return 0; /* as if it were lost */
 	if (!ip_addr_equal(&to, &p->dst))

@@ -11,6 +11,7 @@
 
 #include <rte_mbuf.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** What policies select packets by (RFC 4301 section 4.4.1.1). */
@@ -38,8 +39,8 @@ struct ip_ipsec {
 	 *        changed has room for a link's header.
 	 * @param[out] to of one that was changed: its new destination.
 	 */
-	enum ip_ipsec_verdict (*output)(
-		void *ctx, const struct ip_flow *f, struct rte_mbuf **m, struct ip_addr *to);
+	enum ip_ipsec_verdict (*output)(void *ctx, const struct ip_flow *f, struct rte_mbuf **m,
+		struct ip_addr *to, uint64_t now);
 	/**
 	 * A whole packet has come, for an address of ours. Its data is at its IP header.
 	 * @param l4_off of what is behind its headers.
@@ -58,10 +59,13 @@ struct ip_ipsec {
 	uint16_t (*room)(void *ctx, const struct ip_addr *src, const struct ip_addr *dst,
 		uint16_t mtu, struct ip_addr *to);
 	/**
-	 * May we have sent the ESP packet that begins with the octets of @p esp? Anybody can ask.
+	 * May we have sent, of late, the ESP packet that begins with the octets of @p esp? Anybody
+	 * can ask.
 	 * @param f as it leaves: its protocol is ESP's, or UDP's with the ports (RFC 3948).
+	 * @param len how many octets there are: 8 or more.
 	 */
-	bool (*sent)(void *ctx, const struct ip_flow *f, const uint8_t esp[8]);
+	bool (*sent)(
+		void *ctx, const struct ip_flow *f, const uint8_t *esp, size_t len, uint64_t now);
 };
 
 #endif

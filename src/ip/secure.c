@@ -40,11 +40,11 @@ void ip_secure_path(struct ip_stack *s, struct ip_path *p)
 
 /** RFC 4301 section 8.2.1. It is not authentic: it must quote what we can have sent. */
 static void ip_secure_too_big(struct ip_stack *s, const struct ip_error *e, const struct ip_flow *f,
-	const uint8_t *esp, uint64_t now)
+	const uint8_t *esp, size_t len, uint64_t now)
 {
 	const struct ip_ipsec *x = s->cfg.ipsec;
 
-	if (x->sent(x->ctx, f, esp))
+	if (x->sent(x->ctx, f, esp, len, now))
 		(void)pmtu_lower(s, &e->dst, e->mtu, now);
 }
 
@@ -53,7 +53,7 @@ static void ip_secure_error(void *ctx, const struct ip_error *e, uint64_t now)
 	const struct ip_flow f = {.src = e->src, .dst = e->dst, .proto = ESP_PROTO_NUMBER};
 
 	if (e->kind == IP_ERROR_MTU)
-		ip_secure_too_big(ctx, e, &f, e->l4, now);
+		ip_secure_too_big(ctx, e, &f, e->l4, e->l4_len, now);
 }
 
 void ip_secure_udp_error(struct ip_stack *s, const struct ip_error *e, uint64_t now)
@@ -66,7 +66,7 @@ void ip_secure_udp_error(struct ip_stack *s, const struct ip_error *e, uint64_t 
 
 	/* Routers may quote eight octets of IPv4's payload only: nothing of ESP is there. */
 	if (s->cfg.ipsec && e->kind == IP_ERROR_MTU && e->l4_len >= UDP_LEN + ESP_QUOTED_LEN)
-		ip_secure_too_big(s, e, &f, e->l4 + UDP_LEN, now);
+		ip_secure_too_big(s, e, &f, e->l4 + UDP_LEN, e->l4_len - UDP_LEN, now);
 }
 
 void ip_secure_init(struct ip_stack *s)
@@ -96,14 +96,14 @@ static void ip_flow_ports(struct ip_flow *f, const struct rte_mbuf *m, uint16_t 
 }
 
 struct rte_mbuf *ip_secure_output(struct ip_stack *s, const struct ip_path *p, uint8_t proto,
-	struct rte_mbuf *m, struct ip_addr *to)
+	struct rte_mbuf *m, struct ip_addr *to, uint64_t now)
 {
 	const struct ip_ipsec *x = s->cfg.ipsec;
 	struct ip_flow f = {.src = p->src, .dst = p->dst, .proto = proto};
 
 	*to = p->dst;
 	ip_flow_ports(&f, m, ip_addr_is_v4(&p->dst) ? IPV4_LEN : IPV6_LEN);
-	return x->output(x->ctx, &f, &m, to) == IP_IPSEC_DROPPED ? NULL : m;
+	return x->output(x->ctx, &f, &m, to, now) == IP_IPSEC_DROPPED ? NULL : m;
 }
 
 /**

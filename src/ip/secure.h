@@ -23,7 +23,7 @@ void ip_secure_path(struct ip_stack *s, struct ip_path *p);
  * @return what is to be sent, with room for a link's header; NULL: nothing is.
  */
 struct rte_mbuf *ip_secure_output(struct ip_stack *s, const struct ip_path *p, uint8_t proto,
-	struct rte_mbuf *m, struct ip_addr *to);
+	struct rte_mbuf *m, struct ip_addr *to, uint64_t now);
 
 /**
  * A whole packet has come for us, not from us. Owns @p m, whose data is at its IP header.

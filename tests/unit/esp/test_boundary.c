@@ -274,12 +274,16 @@ static struct ip_path path_of(struct end *e)
 	return p;
 }
 
-/** "Fragmentation needed" for the packet @p m of A's, which has ESP's header at @p esp, by a router
- * that quotes up to there. */
-static void too_big_at(const struct rte_mbuf *m, unsigned esp, uint16_t mtu, int32_t sequence_off)
+/**
+ * "Fragmentation needed" for the packet @p m of A's, which has ESP's header at @p esp, by a router
+ * that quotes @p quoted octets of ESP. @p sequence_off is added to the sequence number, and if it
+ * is there to the IV.
+ */
+static void too_big_quoting(const struct rte_mbuf *m, unsigned esp, unsigned quoted, uint16_t mtu,
+	int32_t sequence_off, int32_t iv_off)
 {
-	uint8_t h[V4 + 8 + V4 + 8 + 8] = {0};
-	uint16_t len = (uint16_t)(V4 + 8 + esp + 8);
+	uint8_t h[V4 + 8 + V4 + 8 + 16] = {0}, *q = h + V4 + 8 + esp;
+	uint16_t len = (uint16_t)(V4 + 8 + esp + quoted);
 
 	h[0] = 0x45;
 	store_be16(h + 2, len);
@@ -290,10 +294,18 @@ static void too_big_at(const struct rte_mbuf *m, unsigned esp, uint16_t mtu, int
 	h[V4] = 3;
 	h[V4 + 1] = 4;
 	store_be16(h + V4 + 6, mtu);
-	memcpy(h + V4 + 8, rte_pktmbuf_mtod(m, const void *), esp + 8);
-	store_be32(h + V4 + 8 + esp + 4, load_be32(h + V4 + 8 + esp + 4) + (uint32_t)sequence_off);
+	memcpy(h + V4 + 8, rte_pktmbuf_mtod(m, const void *), esp + quoted);
+	store_be32(q + 4, load_be32(q + 4) + (uint32_t)sequence_off);
+	if (quoted >= 16)
+		store_be64(q + 8, load_be64(q + 8) + (uint64_t)(int64_t)iv_off);
 	store_be16(h + V4 + 2, (uint16_t)~plain_sum(h + V4, len - V4, 0));
 	end_give(&ends.a, test_packet(ends.pool, h, len));
+}
+
+/** By one that quotes up to there. */
+static void too_big_at(const struct rte_mbuf *m, unsigned esp, uint16_t mtu, int32_t sequence_off)
+{
+	too_big_quoting(m, esp, 8, mtu, sequence_off, 0);
 }
 
 static void too_big(const struct rte_mbuf *m, uint16_t mtu, int32_t sequence_off)
@@ -340,6 +352,71 @@ static void the_path_mtu_knows_what_esp_takes(void **state)
 	ends_end();
 }
 
+static void send_many(unsigned n)
+{
+	while (n--) {
+		assert_int_equal(end_send_one(&ends.a, 40), 0);
+		rte_pktmbuf_free(end_take(&ends.a));
+	}
+}
+
+/** A fast SA has more than 4,096 packets in a round trip; who quotes the IV of one has seen it. */
+static void it_knows_them_by_their_iv_for_a_while(void **state)
+{
+	char *text = ends_both_ways(
+		"ip xfrm policy add src 0.0.0.0/0 dst 10.0.0.1 proto icmp dir in\n", "");
+	struct rte_mbuf *m;
+
+	ends_begin(text, text);
+	send_many(10);
+	assert_int_equal(end_send_one(&ends.a, 1466 - V4), 0);
+	m = end_take(&ends.a);
+	send_many(3 * ESP_WINDOW_MAX);
+	ends.now += SECOND / 2;
+	/* Without the IV, with another one, and of packets that are not sent yet. */
+	too_big_quoting(m, V4, 8, 1400, 0, 0);
+	too_big_quoting(m, V4, 15, 1400, 0, 0);
+	too_big_quoting(m, V4, 16, 1400, 0, 1);
+	too_big_quoting(m, V4, 16, 1400, 1, 0);
+	too_big_quoting(m, V4, 16, 1400, 4 * ESP_WINDOW_MAX, 4 * ESP_WINDOW_MAX);
+	too_big_quoting(m, V4, 16, 1400, -11, -11);
+	assert_int_equal(path_of(&ends.a).mtu, 1466);
+	too_big_quoting(m, V4, 16, 1400, 0, 0);
+	assert_int_equal(path_of(&ends.a).mtu, 1366);
+	/* Others were sent since: once it is still of late, and then not. */
+	for (unsigned i = 0; i < 3; i++) {
+		ends.now += 2 * SECOND;
+		send_many(1);
+		too_big_quoting(m, V4, 16, (uint16_t)(1300 - 4 * i), 0, 0);
+		assert_int_equal(path_of(&ends.a).mtu, 1266);
+	}
+	rte_pktmbuf_free(m);
+	ends_end();
+}
+
+/** As few as they may be. */
+static void who_has_seen_one_long_ago_has_no_word(void **state)
+{
+	char *text = ends_both_ways(
+		"ip xfrm policy add src 0.0.0.0/0 dst 10.0.0.1 proto icmp dir in\n", "");
+	struct rte_mbuf *m;
+
+	for (unsigned sends = 0; sends < 2; sends++) {
+		ends_begin(text, text);
+		assert_int_equal(end_send_one(&ends.a, 1466 - V4), 0);
+		m = end_take(&ends.a);
+		ends.now += 5 * SECOND;
+		send_many(sends);
+		too_big_quoting(m, V4, 16, 1400, 0, 0);
+		assert_int_equal(path_of(&ends.a).mtu, 1466);
+		send_many(1 - sends);
+		too_big_quoting(m, V4, 8, 1400, 1, 0);
+		assert_int_equal(path_of(&ends.a).mtu, 1366);
+		rte_pktmbuf_free(m);
+		ends_end();
+	}
+}
+
 /** RFC 3948; the SA's packets leave so, and in no other way. */
 static void so_it_does_of_esp_in_udp(void **state)
 {
@@ -372,6 +449,11 @@ static void so_it_does_of_esp_in_udp(void **state)
 	too_big_at(m, V4 + 8, 1400, 0);
 	assert_int_equal(path_of(&ends.a).mtu, mtu - 100);
 	assert_int_equal(path_of(&ends.a).link_mtu, mtu);
+	send_many(ESP_WINDOW_MAX);
+	too_big_quoting(m, V4 + 8, 15, 1300, 0, 0);
+	assert_int_equal(path_of(&ends.a).mtu, mtu - 100);
+	too_big_quoting(m, V4 + 8, 16, 1300, 0, 0);
+	assert_int_equal(path_of(&ends.a).mtu, mtu - 200);
 	rte_pktmbuf_free(forged);
 	rte_pktmbuf_free(m);
 	ends_end();
@@ -421,6 +503,8 @@ int main(void)
 		cmocka_unit_test(an_sa_is_for_its_flow_alone),
 		cmocka_unit_test(tunnels_go_from_end_to_end),
 		cmocka_unit_test(the_path_mtu_knows_what_esp_takes),
+		cmocka_unit_test(it_knows_them_by_their_iv_for_a_while),
+		cmocka_unit_test(who_has_seen_one_long_ago_has_no_word),
 		cmocka_unit_test(so_it_does_of_esp_in_udp),
 		cmocka_unit_test(without_buffers_packets_are_dropped),
 	};

@@ -33,7 +33,7 @@ static bool is_tunnel(void)
 }
 
 static enum ip_ipsec_verdict output(
-	void *ctx, const struct ip_flow *f, struct rte_mbuf **m, struct ip_addr *to)
+	void *ctx, const struct ip_flow *f, struct rte_mbuf **m, struct ip_addr *to, uint64_t now)
 {
 	assert_ptr_equal(ctx, &boundary);
 	boundary.out = *f;
@@ -81,7 +81,7 @@ static uint16_t room(void *ctx, const struct ip_addr *src, const struct ip_addr 
 	return mtu - boundary.overhead;
 }
 
-static bool sent(void *ctx, const struct ip_flow *f, const uint8_t esp[8])
+static bool sent(void *ctx, const struct ip_flow *f, const uint8_t *esp, size_t len, uint64_t now)
 {
 	assert_ptr_equal(ctx, &boundary);
 	boundary.asked = *f;
