@@ -18,7 +18,9 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SIZE   100000
 #define DEPTH  64
@@ -44,6 +46,8 @@ struct side {
 static struct sim *s;
 static struct side a, b;
 static uint64_t turn; /* the number of the allocation that fails */
+static struct tls_config tls = {.mode = TLS_REQUIRED};
+static bool with_tls;
 
 /**
  * The only reason to fail is that there was no memory; then it works the second time.
@@ -401,8 +405,9 @@ static bool is_over(void *ctx)
 
 static struct sim_host *host(const char *address)
 {
-	return sim_host_create(
-		s, &(struct sim_host_config){.address = address, .tcp = {.time_wait_ms = 100}});
+	return sim_host_create(s, &(struct sim_host_config){.address = address,
+					  .tls = with_tls ? &tls : NULL,
+					  .tcp = {.time_wait_ms = 100}});
 }
 
 static void begin_hosts(bool v6)
@@ -450,6 +455,7 @@ static uint64_t run(bool v6)
 	objects_destroy(&b);
 	n = alloc_fault_seen();
 	alloc_fault_at(0);
+	HOLDS(!with_tls || tls_stack_stats(sim_host_tls(a.host))->handshakes);
 	end_hosts();
 	HOLDS(alloc_fault_live() == live);
 	return n;
@@ -473,6 +479,27 @@ static void each_fails_v4(void **state)
 static void each_fails_v6(void **state)
 {
 	each_fails(true);
+}
+
+/** What libraries allocate does not fail: OpenSSL's is another's product. */
+static void each_fails_tls(void **state)
+{
+	char *path = tls.psk;
+	FILE *f;
+	int fd;
+
+	if (!tls_openssl_version())
+		skip();
+	strcpy(path, "/tmp/out-of-memory-XXXXXX");
+	fd = mkstemp(path);
+	f = fd < 0 ? NULL : fdopen(fd, "w");
+	assert_non_null(f);
+	fputs("sim:00112233445566778899aabbccddeeff\n", f);
+	fclose(f);
+	with_tls = true;
+	each_fails(false);
+	with_tls = false;
+	unlink(path);
 }
 
 /* ---- the making of a host ------------------------------------------------------------------ */
@@ -575,6 +602,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(each_fails_of_a_host),
 		cmocka_unit_test(each_fails_v4),
 		cmocka_unit_test(each_fails_v6),
+		cmocka_unit_test(each_fails_tls),
 	};
 
 	if (argc > 1) {

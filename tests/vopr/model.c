@@ -5,11 +5,6 @@
 
 #include <stdlib.h>
 
-static bool is_message(const struct model_wr *w)
-{
-	return w->op == MODEL_SEND || w->op == MODEL_WRITE_IMM;
-}
-
 /* ---- keys -------------------------------------------------------------------------------- */
 
 struct model_key *model_key_new(
@@ -307,7 +302,7 @@ void model_post(struct model_qp *qp, const struct model_wr *wr)
 		w->change->valid = MODEL_MAYBE;
 	else
 		model_key_doubt(w->change);
-	if (live && is_message(w))
+	if (live && model_is_message(w->op))
 		expect(qp->peer, w);
 }
 
@@ -336,7 +331,7 @@ static bool status_is_true(
 	case MODEL_REMOTE_REQUEST_ERROR: /* its receive is too short, or its key cannot be ended */
 		return w->op == MODEL_SEND && (w->verdict_remote != MODEL_YES || w->too_long);
 	case MODEL_REMOTE_ERROR: /* there is no receive */
-		return is_message(w) && qp->why & MODEL_BY_RECEIVE;
+		return model_is_message(w->op) && qp->why & MODEL_BY_RECEIVE;
 	case MODEL_RETRY_ERROR: /* the oldest, and no other: the peer has ended, or is not heard */
 		return qp->paired && !qp->sq_failed && !qp->held && reason_peer_may_leave(qp);
 	default:

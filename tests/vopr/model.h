@@ -94,6 +94,12 @@ struct model_piece {
 	uint32_t off, len;
 };
 
+/** Does it take a receive of the peer's? */
+static inline bool model_is_message(enum model_op op)
+{
+	return op == MODEL_SEND || op == MODEL_WRITE_IMM;
+}
+
 /** A request. The poster fills in the first part. */
 struct model_wr {
 	uint64_t id;

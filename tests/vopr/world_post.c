@@ -434,7 +434,7 @@ static void post_one(struct world_qp *q)
 		.operand = world_below(w, UINT64_MAX),
 		.compare = world_below(w, UINT64_MAX)};
 
-	if (r.op == MODEL_SEND || r.op == MODEL_WRITE_IMM)
+	if (model_is_message(r.op))
 		r.solicited = world_chance(w, 0.2);
 	if (r.op == MODEL_ADD)
 		r.mask = world_chance(w, 0.5) ? 0 : world_below(w, UINT64_MAX);
