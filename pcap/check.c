@@ -273,6 +273,9 @@ static void check_on_missing(
 
 		line_add(&l, "%u octets before here are in no frame of the capture", p->len);
 		check_remark(user, s, CHECK_MISSING, p->frame, &l);
+	} else if (p->closed) {
+		if (me->closed++ == 0)
+			me->closed_frame = p->frame;
 	} else if (me->missing++ == 0) {
 		me->missing_frame = p->frame;
 	}
@@ -322,6 +325,11 @@ static void check_on_foreign(void *user, struct connection *c, struct stream *s,
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
+static bool check_is_open(const struct stream *s)
+{
+	return !s->c->sealed || sealed_has_opened(s->c->sealed, s);
+}
+
 static void check_sum_up(struct check *k, struct stream *s, uint64_t frame)
 {
 	const struct check_side *me = check_side_of(s);
@@ -348,7 +356,20 @@ static void check_sum_up(struct check *k, struct stream *s, uint64_t frame)
 			(unsigned long long)me->unseen);
 		check_note_line(k, s, frame, &l);
 	}
-	if (s->start.seen && s->start.kind == MPA_FRAME_REQUEST && !stream_peer(s)->start.seen) {
+	if (me->closed != 0) {
+		l.len = 0;
+		line_add(&l, "no key opens %llu TLS records, from frame %s on",
+			(unsigned long long)me->closed,
+			report_frame(&k->report, me->closed_frame).text);
+		check_note_line(k, s, frame, &l);
+	}
+	if (!check_is_open(s)) {
+		l.len = 0;
+		line_add(&l, "none of its TLS records could be opened");
+		check_note_line(k, s, frame, &l);
+	}
+	if (s->start.seen && s->start.kind == MPA_FRAME_REQUEST && !stream_peer(s)->start.seen &&
+		check_is_open(stream_peer(s))) {
 		l.len = 0;
 		line_add(&l, "no Reply was seen");
 		check_note_line(k, s, frame, &l);

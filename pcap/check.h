@@ -57,6 +57,7 @@ struct check_side {
 	bool gap;           /**< some of its FPDUs were not seen */
 	uint64_t fpdus, unaligned, cut, unseen; /**< cut: over more than one segment */
 	uint64_t missing, missing_frame;
+	uint64_t closed, closed_frame; /**< TLS records that no key opens, and where the first is */
 	struct check_quotable *quotable; /**< grows up to CHECK_QUOTABLE */
 	unsigned cap_quotable;
 	uint64_t quoted; /**< number of headers that were kept */

@@ -184,6 +184,7 @@ struct connection_shared {
 	uint64_t origin;             /**< time of the capture's first frame */
 	const struct keylog *keylog; /**< of connections inside of TLS; NULL: none */
 	uint64_t sealed;             /**< TLS connections whose secrets are not in it */
+	uint64_t tried;              /**< octets that tries to open records in vain have cost */
 	struct connection_ahead ahead;
 };
 

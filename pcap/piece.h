@@ -14,6 +14,7 @@ struct piece {
 	uint32_t more;   /**< octets of TCP behind it that belong to it: what seals a record
 			    (sealed.h) */
 	bool unmeasured; /**< with bytes NULL: nobody knows how much of the ULP's text it is */
+	bool closed;     /**< likewise: it is in the capture, and no key opens it */
 	bool first;      /**< the first piece of a TCP segment */
 	bool last;       /**< the last piece of a TCP segment */
 	bool damaged;    /**< TCP's checksum of it is wrong */

@@ -17,9 +17,18 @@
 #define SEALED_AT_RANDOM     (TLS_HEADER_LEN + TLS_MESSAGE_HEADER_LEN + 2)
 #define SEALED_AT_SESSION_ID (SEALED_AT_RANDOM + KEYLOG_RANDOM_LEN)
 
-/** Records behind a hole whose number is looked for, and tries of a connection in all. */
-#define SEALED_NEAR  4096
-#define SEALED_TRIES (1 << 16)
+/** Records behind a hole whose number is looked for. */
+#define SEALED_NEAR 4096
+
+/**
+ * Octets that tries may cost which open nothing: at first, for each octet that was captured, and at
+ * most. A try costs as much as its record, and more: to make keys, or only to begin.
+ */
+#define SEALED_CREDIT       (4u << 20)
+#define SEALED_CREDIT_EACH  32
+#define SEALED_CREDIT_MAX   (64u << 20)
+#define SEALED_COST_OF_KEYS 4096
+#define SEALED_COST_OF_TRY  256
 
 /** Content of a record, as long as the stream needs it. */
 struct sealed_content {
@@ -40,8 +49,8 @@ struct sealed_side {
 	bool unseen, lost;   /**< some of it is not in the capture; and no frame has that */
 	struct piece begins; /**< at its first octet */
 	uint32_t ends_with;  /**< the sequence number behind the latest octet of it */
-	/** Octets of TCP that were not opened, since the last record that was. */
-	uint64_t passed;
+	/** Since the last that was opened: records that were not, and octets of no known record. */
+	uint64_t closed, passed;
 	struct sealed_content *oldest, **newest;
 	unsigned contents;
 	size_t content_octets;
@@ -53,7 +62,7 @@ struct sealed {
 	const struct keylog *log;
 	const struct keylog_secrets *secrets; /**< NULL: not known */
 	const struct tls_suite *suite;        /**< NULL: not known */
-	unsigned tries;
+	uint64_t credit;                      /**< what tries may cost (SEALED_CREDIT) */
 	struct sealed_side side[2];
 };
 
@@ -77,6 +86,7 @@ struct sealed *sealed_new(
 	x->c = c;
 	x->client = client;
 	x->log = log;
+	x->credit = SEALED_CREDIT;
 	for (unsigned i = 0; i < 2; i++) {
 		x->side[i].newest = &x->side[i].oldest;
 		x->side[i].record = malloc(TLS_HEADER_LEN + TLS_CIPHERTEXT_MAX);
@@ -96,30 +106,66 @@ static unsigned sealed_is_server(const struct sealed *x, const struct stream *s)
 	return s != x->client;
 }
 
+static bool sealed_spend(struct sealed *x, uint32_t cost)
+{
+	if (x->credit < cost)
+		return false;
+	x->credit -= cost;
+	x->c->shared->tried += cost;
+	return true;
+}
+
 /** The record in hand, if this is its key and number. @return false: it does not open. */
-static bool sealed_try(struct sealed_side *d, uint64_t seq, uint8_t *out, uint32_t *len)
+static bool sealed_try(
+	struct sealed *x, struct sealed_side *d, uint64_t seq, uint8_t *out, uint32_t *len)
 {
 	uint32_t body = load_be16(d->record + TLS_AT_LENGTH);
 	struct llp_iov v = {.base = d->record + TLS_HEADER_LEN, .len = body};
 	struct tls_cursor at = {&v, 0};
 	bool good;
 
-	if (body <= TLS_TAG_LEN)
+	if (body <= TLS_TAG_LEN || !sealed_spend(x, SEALED_COST_OF_TRY + body))
 		return false;
 	d->keys.seq = seq;
 	ERR_set_mark();
 	good = tls_record_open(&d->keys, d->record, &at, body, out, len);
 	ERR_pop_to_mark();
+	if (good) {
+		x->credit += SEALED_COST_OF_TRY + body;
+		x->c->shared->tried -= SEALED_COST_OF_TRY + body;
+	}
 	return good;
 }
 
-static bool sealed_try_secret(struct sealed_side *d, const struct tls_suite *suite,
-	const uint8_t *secret, uint8_t *out, uint32_t *len)
+/** How many numbers on from the expected one the record in hand may have. */
+static uint64_t sealed_ahead(const struct sealed_side *d)
 {
-	return tls_direction_key(&d->keys, suite, secret, false) && sealed_try(d, 0, out, len);
+	uint64_t n = d->closed + d->passed / (TLS_RECORD_OVERHEAD + 1);
+
+	return n < SEALED_NEAR ? n : SEALED_NEAR;
 }
 
-/** Is it the first record of the application? */
+/** Is it the one with number @p seq, or one behind a hole there? */
+static bool sealed_try_from(
+	struct sealed *x, struct sealed_side *d, uint64_t seq, uint8_t *out, uint32_t *len)
+{
+	uint64_t most = sealed_ahead(d);
+
+	for (uint64_t i = 0; i <= most; i++)
+		if (sealed_try(x, d, seq + i, out, len))
+			return true;
+	return false;
+}
+
+static bool sealed_try_secret(struct sealed *x, struct sealed_side *d,
+	const struct tls_suite *suite, const uint8_t *secret, uint8_t *out, uint32_t *len)
+{
+	return sealed_spend(x, SEALED_COST_OF_KEYS) &&
+	       tls_direction_key(&d->keys, suite, secret, false) &&
+	       sealed_try_from(x, d, 0, out, len);
+}
+
+/** Is it a record of the application, the first or one behind a hole? */
 static bool sealed_try_first(struct sealed *x, struct stream *s, uint8_t *out, uint32_t *len)
 {
 	static const uint16_t suites[] = {0x1301, 0x1302, 0x1303};
@@ -131,7 +177,7 @@ static bool sealed_try_first(struct sealed *x, struct stream *s, uint8_t *out, u
 
 		if ((x->suite && suite != x->suite) || suite->secret_len != x->secrets->len[server])
 			continue;
-		if (!sealed_try_secret(d, suite, x->secrets->secret[server], out, len))
+		if (!sealed_try_secret(x, d, suite, x->secrets->secret[server], out, len))
 			continue;
 		memcpy(d->secret, x->secrets->secret[server], sizeof d->secret);
 		x->suite = suite;
@@ -140,34 +186,20 @@ static bool sealed_try_first(struct sealed *x, struct stream *s, uint8_t *out, u
 	return false;
 }
 
-/** Is it the first with the next keys? The present ones stay if not. */
-static bool sealed_try_next(struct sealed_side *d, uint8_t *out, uint32_t *len)
+/** Is it sealed with the next keys, as the first or behind a hole? The present ones stay if not. */
+static bool sealed_try_next(struct sealed *x, struct sealed_side *d, uint8_t *out, uint32_t *len)
 {
 	const struct tls_suite *suite = d->keys.suite;
 	uint8_t next[TLS_SECRET_MAX];
-	uint64_t seq = d->keys.seq;
 
+	if (!sealed_spend(x, SEALED_COST_OF_KEYS))
+		return false;
 	memcpy(next, d->secret, sizeof next);
-	if (tls_suite_next_secret(suite, next) && sealed_try_secret(d, suite, next, out, len)) {
+	if (tls_suite_next_secret(suite, next) && sealed_try_secret(x, d, suite, next, out, len)) {
 		memcpy(d->secret, next, sizeof next);
 		return true;
 	}
 	(void)tls_direction_key(&d->keys, suite, d->secret, false);
-	d->keys.seq = seq;
-	return false;
-}
-
-/** Is it one behind a hole? */
-static bool sealed_try_near(struct sealed *x, struct sealed_side *d, uint8_t *out, uint32_t *len)
-{
-	uint64_t seq = d->keys.seq, most = d->passed / (TLS_RECORD_OVERHEAD + 1);
-
-	if (most > SEALED_NEAR)
-		most = SEALED_NEAR;
-	for (uint64_t i = 1; i <= most && x->tries < SEALED_TRIES; i++, x->tries++)
-		if (sealed_try(d, seq + i, out, len))
-			return true;
-	d->keys.seq = seq;
 	return false;
 }
 
@@ -180,10 +212,10 @@ static bool sealed_open(struct sealed *x, struct stream *s, uint8_t *out, uint32
 		return false;
 	if (!d->open)
 		return sealed_try_first(x, s, out, len);
-	if (sealed_try(d, seq, out, len))
+	if (sealed_try_from(x, d, seq, out, len) || sealed_try_next(x, d, out, len))
 		return true;
 	d->keys.seq = seq;
-	return sealed_try_next(d, out, len) || sealed_try_near(x, d, out, len);
+	return false;
 }
 
 /* ---- content -------------------------------------------------------------------------------- */
@@ -224,13 +256,16 @@ static struct piece sealed_piece(const struct sealed_side *d, const uint8_t *byt
 	return p;
 }
 
-/** It cannot be opened, or is not there: how much of MPA's text that is nobody knows. */
+/**
+ * It cannot be opened, or is not there. How much of MPA's text that is nobody knows: it may be of
+ * TLS itself, or have padding (RFC 8446 section 5.4).
+ */
 static void sealed_pass(struct sealed_side *d, struct stream *s)
 {
 	struct piece p = sealed_piece(d, NULL, d->ends_with - d->begins.seq);
 
-	d->passed += d->ends_with - d->begins.seq;
 	p.unmeasured = true;
+	p.closed = !d->unseen;
 	if (d->open)
 		stream_take_text(s, &p);
 }
@@ -252,22 +287,19 @@ static void sealed_take_content(struct sealed *x, struct stream *s)
 	struct piece p;
 
 	sealed_forget(d, s->n);
-	if (d->unseen && d->open && body > TLS_TAG_LEN + TLS_TYPE_LEN) {
-		/* As long as ours are, which have no padding. */
-		d->keys.seq++;
-		p = sealed_piece(d, NULL, body - TLS_TAG_LEN - TLS_TYPE_LEN);
-		stream_take_text(s, &p);
-		return;
-	}
 	if (!d->unseen)
 		t = malloc(sizeof *t + body);
 	if (!t || !sealed_open(x, s, t->bytes, &len)) {
 		free(t);
+		d->closed++;
 		sealed_pass(d, s);
 		return;
 	}
+	/* What the application has sent first may have been before it. */
+	if (!d->open && d->keys.seq > 1)
+		s->whole = false;
 	d->open = true;
-	d->passed = 0;
+	d->passed = d->closed = 0;
 	t->len = body;
 	sealed_keep(d, t);
 	if (sealed_strip(t->bytes, &len) != TLS_APPLICATION_DATA || len == 0)
@@ -320,6 +352,7 @@ static bool sealed_may_begin(const uint8_t *header)
 
 static void sealed_go_astray(struct sealed_side *d, struct stream *s)
 {
+	d->passed += d->ends_with - d->begins.seq;
 	sealed_pass(d, s);
 	d->astray = true;
 	d->have = 0;
@@ -360,6 +393,10 @@ void sealed_text(struct sealed *x, struct stream *s, const struct piece *p)
 	struct sealed_side *d = &x->side[stream_side(s)];
 	uint32_t at = 0;
 
+	if (p->bytes)
+		x->credit += (uint64_t)p->len * SEALED_CREDIT_EACH;
+	if (x->credit > SEALED_CREDIT_MAX)
+		x->credit = SEALED_CREDIT_MAX;
 	if (d->astray && (!p->bytes || !p->first || p->len < TLS_HEADER_LEN ||
 				 !sealed_may_begin(p->bytes))) {
 		d->passed += p->len;
@@ -381,6 +418,11 @@ void sealed_text(struct sealed *x, struct stream *s, const struct piece *p)
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
+
+bool sealed_has_opened(const struct sealed *x, const struct stream *s)
+{
+	return x->side[stream_side(s)].open;
+}
 
 size_t sealed_memory(const struct sealed *x)
 {
@@ -421,6 +463,11 @@ struct sealed *sealed_new(
 
 void sealed_text(struct sealed *x, struct stream *s, const struct piece *p)
 {
+}
+
+bool sealed_has_opened(const struct sealed *x, const struct stream *s)
+{
+	return false;
 }
 
 size_t sealed_memory(const struct sealed *x)

@@ -6,8 +6,9 @@
  * sequence space, so that what acknowledges the record acknowledges the content.
  *
  * Records of the handshake are not opened: the first that the application's keys open is the first
- * of MPA. Likewise a change of keys is found by its first record, and the place behind a hole by
- * the number of the record there, which must be near.
+ * of MPA. Likewise a change of keys is found by a record behind it, and the place behind a hole by
+ * the number of the record there, which must be near. A record that is not whole says nothing: how
+ * much text of MPA it has is not known, as it may be of TLS itself, or have padding.
  */
 #ifndef PCAP_SEALED_H
 #define PCAP_SEALED_H
@@ -37,6 +38,9 @@ struct sealed *sealed_new(
 
 /** Process text of a direction: what is in it comes by stream_take_text(). */
 void sealed_text(struct sealed *x, struct stream *s, const struct piece *p);
+
+/** True if a record of this direction was opened. */
+bool sealed_has_opened(const struct sealed *x, const struct stream *s);
 
 /** Octets of memory that it has. */
 size_t sealed_memory(const struct sealed *x);

@@ -24,9 +24,11 @@ static struct {
 	struct tls_direction keys[2];
 	uint8_t secret[2][TLS_SECRET_MAX];
 	const struct tls_suite *suite;
-	uint32_t cut;      /**< text of a segment; 0: a record each */
-	uint32_t skip[2];  /**< this record of a side is not captured, from 1 */
-	uint32_t count[2]; /**< records of a side */
+	uint32_t cut;                 /**< text of a segment; 0: a record each */
+	uint32_t skip[2];             /**< this record of a side is not captured, from 1 */
+	uint32_t count[2];            /**< records of a side */
+	bool skip_next;               /**< the next record is not captured */
+	bool ticket_cut, ticket_lost; /**< the server's first record with the application's keys */
 } make;
 
 static struct keylog_secrets secrets;
@@ -64,7 +66,8 @@ static void record(unsigned side, uint8_t type, const void *bytes, uint32_t len)
 
 	memcpy(room + TLS_HEADER_LEN, bytes, len);
 	assert_true(tls_record_seal(&make.keys[side], room, type, len));
-	text(side, room, len + TLS_RECORD_OVERHEAD, ++make.count[side] != make.skip[side]);
+	text(side, room, len + TLS_RECORD_OVERHEAD,
+		++make.count[side] != make.skip[side] && !make.skip_next);
 }
 
 static void key(unsigned side)
@@ -106,7 +109,11 @@ static void handshake(void)
 		make.count[!i] = 0;
 		key(!i);
 	}
+	make.sealed.snap = make.ticket_cut ? 70 : 0;
+	make.skip_next = make.ticket_lost;
 	record(1, TLS_HANDSHAKE, ticket, sizeof ticket);
+	make.sealed.snap = 0;
+	make.skip_next = false;
 	make.count[1] = 0;
 }
 
@@ -168,7 +175,7 @@ static void end(void)
 static struct {
 	unsigned connections, starts, fpdus[2], lost, missing, fins;
 	size_t rest;
-	uint64_t connections_sealed;
+	uint64_t connections_sealed, tried;
 	unsigned violations;
 } seen;
 
@@ -217,6 +224,7 @@ static void follow_made(const struct connection_ops *ops, void *user)
 	assert_int_equal(follow_init(&w, &config, ops, user), 0);
 	assert_int_equal(follow_capture(&w, c, &e), CAP_END);
 	seen.connections_sealed = w.shared.sealed;
+	seen.tried = w.shared.tried;
 	assert_int_equal(w.memory, 0);
 	cap_close(c);
 }
@@ -328,7 +336,157 @@ static void a_hole_is_no_fault(void **state)
 	}
 }
 
-static void what_the_snap_length_cut_is_measured(void **state)
+/** What comes between two parts of an FPDU, of which the first may be cut or padded. */
+enum between { TICKET_CUT, PADDED_CUT, UPDATE_CUT, BETWEENS };
+
+/** RFC 8446 section 5.4: a record is as long as its sender likes. */
+static void padded(unsigned side, const void *bytes, uint32_t len, uint32_t pad)
+{
+	uint8_t content[2048] = {0};
+
+	memcpy(content, bytes, len);
+	content[len] = TLS_APPLICATION_DATA;
+	record(side, 0, content, len + 1 + pad);
+}
+
+static void send_with(enum between what)
+{
+	static const uint8_t update[] = {TLS_KEY_UPDATE, 0, 0, 1, 0};
+	static const uint8_t ticket[200] = {TLS_NEW_SESSION_TICKET, 0, 0, 196};
+	uint8_t fpdu[2048];
+	size_t len;
+
+	cap_maker_send(&make.clear, 1, 2, 1500);
+	len = make.clear.len - make.done - 16 - 54;
+	memcpy(fpdu, make.clear.bytes + make.done + 16 + 54, len);
+	make.done = make.clear.len;
+	make.sealed.snap = what == PADDED_CUT ? 80 : 0;
+	padded(1, fpdu, 900, what == PADDED_CUT ? 64 : 0);
+	make.sealed.snap = what == TICKET_CUT ? 80 : what == UPDATE_CUT ? 70 : 0;
+	if (what == TICKET_CUT)
+		record(1, TLS_HANDSHAKE, ticket, sizeof ticket);
+	if (what == UPDATE_CUT) {
+		record(1, TLS_HANDSHAKE, update, sizeof update);
+		assert_true(tls_suite_next_secret(make.suite, make.secret[1]));
+		key(1);
+	}
+	make.sealed.snap = 0;
+	padded(1, fpdu + 900, (uint32_t)len - 900, 0);
+}
+
+static void what_a_cut_record_has_is_not_known(void **state)
+{
+	for (unsigned what = 0; what < BETWEENS; what++) {
+		begin(0x1301);
+		make.clear.crc = true;
+		start();
+		send_with(what);
+		for (unsigned msn = 3; msn < 30; msn++)
+			cap_maker_send(&make.clear, 1, msn, 40);
+		seal(1);
+		cap_maker_send(&make.clear, 0, 2, 10);
+		seal(1);
+		end();
+		look();
+		assert_int_equal(seen.connections, 1);
+		assert_int_equal(seen.violations, 0);
+		assert_int_equal(seen.fpdus[0], 2);
+		/* What is behind it is found again. */
+		assert_true(seen.fpdus[1] >= 28);
+	}
+}
+
+/** The first record with the application's keys is not there, or not whole. */
+static void the_first_record_may_be_missing(void **state)
+{
+	for (unsigned lost = 0; lost < 3; lost++)
+		for (unsigned broken = 0; broken < 2; broken++) {
+			begin(0x1302);
+			make.clear.crc = true;
+			make.ticket_cut = lost == 1;
+			make.ticket_lost = lost == 2;
+			start();
+			sends(2, 10);
+			cap_maker_send(&make.clear, 1, 2 + 3 * broken, 30);
+			seal(1);
+			end();
+			look();
+			assert_int_equal(seen.connections, 1);
+			assert_int_equal(seen.starts, 2);
+			assert_int_equal(seen.fpdus[1], 2);
+			assert_int_equal(seen.violations, broken);
+		}
+}
+
+/** The Reply is not there: what is behind it is no wrong key. */
+static void a_lost_reply_is_no_fault(void **state)
+{
+	begin(0x1301);
+	make.clear.crc = true;
+	make.ticket_lost = true;
+	make.skip[1] = 1;
+	start();
+	for (unsigned msn = 2; msn < 10; msn++)
+		cap_maker_send(&make.clear, 1, msn, 40);
+	sends(2, 10);
+	seal(1);
+	end();
+	look();
+	assert_int_equal(seen.connections, 1);
+	assert_int_equal(seen.starts, 1);
+	assert_int_equal(seen.violations, 0);
+	assert_true(seen.fpdus[1] >= 8);
+}
+
+static void keys_change_in_a_hole(void **state)
+{
+	static const uint8_t update[] = {TLS_KEY_UPDATE, 0, 0, 1, 0};
+
+	/* With the cut records' headers, and without. */
+	for (uint32_t i = 0; i < 10; i++) {
+		uint32_t lost = i / 2;
+
+		begin(0x1303);
+		make.clear.crc = true;
+		start();
+		record(0, TLS_HANDSHAKE, update, sizeof update);
+		assert_true(tls_suite_next_secret(make.suite, make.secret[0]));
+		key(0);
+		make.sealed.snap = i % 2 != 0 ? 60 : 56;
+		sends(2, 2 + lost);
+		seal(1);
+		make.sealed.snap = 0;
+		sends(2 + lost, 40);
+		seal(1);
+		end();
+		look();
+		assert_int_equal(seen.connections, 1);
+		assert_int_equal(seen.violations, 0);
+		assert_int_equal(seen.fpdus[0], 39 - lost);
+	}
+}
+
+/** Records that no key opens cost a bounded time, whatever is missing before them. */
+static void tries_are_bounded(void **state)
+{
+	static uint8_t closed[TLS_HEADER_LEN + 16000] = {
+		TLS_APPLICATION_DATA, 3, 3, 16000 >> 8, 16000 & 0xff};
+	uint64_t captured;
+
+	begin(0x1301);
+	start();
+	make.sealed.seq[0] += 1 << 20;
+	for (unsigned i = 0; i < 200; i++)
+		text(0, closed, sizeof closed, true);
+	end();
+	captured = make.sealed.len;
+	look();
+	assert_true(seen.tried <= (4u << 20) + 32 * captured);
+	assert_int_equal(seen.connections, 1);
+	assert_int_equal(seen.violations, 0);
+}
+
+static void what_the_snap_length_cut_is_no_fault(void **state)
 {
 	begin(0x1303);
 	start();
@@ -395,7 +553,12 @@ int main(void)
 		cmocka_unit_test(records_lie_as_they_like),
 		cmocka_unit_test(keys_change),
 		cmocka_unit_test(a_hole_is_no_fault),
-		cmocka_unit_test(what_the_snap_length_cut_is_measured),
+		cmocka_unit_test(what_a_cut_record_has_is_not_known),
+		cmocka_unit_test(the_first_record_may_be_missing),
+		cmocka_unit_test(a_lost_reply_is_no_fault),
+		cmocka_unit_test(keys_change_in_a_hole),
+		cmocka_unit_test(tries_are_bounded),
+		cmocka_unit_test(what_the_snap_length_cut_is_no_fault),
 		cmocka_unit_test(other_secrets_open_nothing),
 		cmocka_unit_test(nonsense_is_passed_over),
 	};
