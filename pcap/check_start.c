@@ -80,6 +80,8 @@ static void check_words(const struct place *x)
 	if (!p2p && check_start_has_rtr(st))
 		fail(x, REQ_MPA2_9_2_13, "flags 0x%04x 0x%04x", st->words[0], st->words[1]);
 	if (p2p && !check_start_has_rtr(st)) {
+		if (st->st.reject)
+			return; /* as check_model() */
 		if (st->kind == MPA_FRAME_REPLY)
 			fail(x, REQ_MPA2_9_2_7, "A is set, and neither B, C nor D");
 		else
@@ -110,11 +112,14 @@ static void check_depths(
 static void check_model(
 	const struct place *x, const struct mpa_start *request, const struct mpa_start *reply)
 {
+	/* A and the others tell of the connection that there will be, and there will be none. */
+	if (reply->reject)
+		return;
 	if (request->peer_to_peer && !reply->peer_to_peer)
 		fail(x, REQ_MPA2_9_2_4, "A is not set");
 	else if (!request->peer_to_peer && reply->peer_to_peer)
 		fail(x, REQ_MPA2_9_2_12, "A is set");
-	else if (request->peer_to_peer && !reply->reject && !(request->rtr & reply->rtr))
+	else if (request->peer_to_peer && !(request->rtr & reply->rtr))
 		note(x, "no RTR indication that both ends can do");
 }
 

@@ -173,6 +173,24 @@ static void reply_before_request(struct cap_maker *m)
 	start(m, 0, MPA_REQUEST_KEY, 0x50, 2, 4, 4);
 }
 
+static void reject_without_a(struct cap_maker *m)
+{
+	request(m, 0x50, 2, 0x8004, 0x8004);
+	reply(m, 0x70, 2, 4, 4);
+}
+
+static void reject_with_a_alone(struct cap_maker *m)
+{
+	request(m, 0x50, 2, 0x8004, 0x8004);
+	reply(m, 0x70, 2, 0x8004, 4);
+}
+
+static void reject_with_a_unasked(struct cap_maker *m)
+{
+	request(m, 0x50, 2, 4, 4);
+	reply(m, 0x70, 2, 0xc004, 4);
+}
+
 static void fpdus_after_reject(struct cap_maker *m)
 {
 	request(m, 0x50, 2, 4, 4);
@@ -216,6 +234,9 @@ static void offer_alone(struct cap_maker *m)
 static const struct check_case cases[] = {
 	{"a bad Request key, a good Reply", bad_request_good_reply, "MPA-7.1.1-1", {NULL}},
 	{"a Reply before the Request", reply_before_request, "MPA-7.1.2-2", {NULL}},
+	{"a reject without A", reject_without_a, "", {NULL}},
+	{"a reject with A alone", reject_with_a_alone, "", {NULL}},
+	{"a reject with A unasked", reject_with_a_unasked, "", {NULL}},
 	{"FPDUs after a reject", fpdus_after_reject, "MPA-7.1.2-5 MPA-7.1.2-10", {NULL}},
 	{"text after a reject", text_after_reject, "", {NULL}},
 	{"Send with Immediate offered", offer, "", {NULL}},
