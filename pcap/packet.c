@@ -25,6 +25,11 @@ enum {
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_IPV6 0x86dd
 
+/* IEEE 802.3: up to here it is a length, and LLC follows; SNAP's has an EtherType behind it. */
+#define ETHERTYPE_LENGTH_MAX 1500
+#define LLC_SNAP             0xaaaa03
+#define LLC_SNAP_LEN         8
+
 #define ETHERTYPE_MPLS           0x8847
 #define ETHERTYPE_MPLS_MULTICAST 0x8848
 #define ETHERTYPE_PPPOE          0x8864
@@ -449,6 +454,26 @@ static enum packet_kind packet_parse_ip(struct rest *r, struct packet *p)
 	return r->p[0] >> 4 == 6 ? packet_parse_ipv6(r, p) : packet_parse_ipv4(r, p);
 }
 
+/* RFC 1042. What is shorter, or of another LLC, carries no IP. */
+static enum packet_kind packet_parse_llc(struct rest *r, struct packet *p)
+{
+	uint16_t type;
+
+	if (++r->tunnels > TUNNELS_MAX)
+		return PACKET_OTHER;
+	if (r->here < LLC_SNAP_LEN || load_be32(r->p) >> 8 != LLC_SNAP)
+		return PACKET_OTHER;
+	if ((load_be32(r->p + 2) & 0xffffff) != 0) {
+		p->unread = "SNAP of another organisation";
+		return PACKET_OTHER;
+	}
+	type = load_be16(r->p + 6);
+	packet_skip_bytes(r, LLC_SNAP_LEN);
+	if (type <= ETHERTYPE_LENGTH_MAX)
+		return PACKET_OTHER;
+	return packet_parse_ethertype(r, type, p);
+}
+
 static enum packet_kind packet_parse_ethertype(struct rest *r, uint16_t type, struct packet *p)
 {
 	/* 802.1Q, 802.1ad and what was there before it, stacked as deep as they like. */
@@ -458,6 +483,8 @@ static enum packet_kind packet_parse_ethertype(struct rest *r, uint16_t type, st
 		type = load_be16(r->p + 2);
 		packet_skip_bytes(r, 4);
 	}
+	if (type <= ETHERTYPE_LENGTH_MAX)
+		return packet_parse_llc(r, p);
 	if (type == ETHERTYPE_IPV4)
 		return packet_parse_ipv4(r, p);
 	if (type == ETHERTYPE_MPLS || type == ETHERTYPE_MPLS_MULTICAST)

@@ -2,9 +2,9 @@
 /**
  * @file packet.h
  * Parses captured frames to TCP segments, and datagrams of the port mapper: link headers (Ethernet
- * with any VLAN tags, Linux cooked, loopback, raw IP), IPv4, IPv6 with extension headers. No state.
- * packet_sum() looks at TCP's checksum, for those who want to know: a capture on the sender has
- * frames before the NIC fills them in.
+ * with any VLAN tags, and SNAP, Linux cooked, loopback, raw IP), IPv4, IPv6 with extension headers.
+ * No state. packet_sum() looks at TCP's checksum, for those who want to know: a capture on the
+ * sender has frames before the NIC fills them in.
  */
 #ifndef PCAP_PACKET_H
 #define PCAP_PACKET_H

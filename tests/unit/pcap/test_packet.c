@@ -93,6 +93,17 @@ static void test_links(void **state)
 	expect(&p, true);
 	assert_int_equal(PARSE(12, IPV6("\x17", "\6") TCP TEXT, &p), PACKET_TCP);
 	expect(&p, false);
+	/* IEEE 802.3: a length, and SNAP. */
+	assert_int_equal(
+		PARSE(1, MACS "\0\x33\xaa\xaa\3\0\0\0\x08\0" IPV4 TCP TEXT, &p), PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(PARSE(1, MACS "\x81\0\0\5\0\x33\xaa\xaa\3\0\0\0\x08\0" IPV4 TCP TEXT, &p),
+		PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(PARSE(1, MACS "\0\x33\xaa\xaa\3\0\0\x0c\x20\0" IPV4, &p), PACKET_OTHER);
+	assert_non_null(p.unread);
+	assert_int_equal(PARSE(1, MACS "\0\3\x42\x42\3", &p), PACKET_OTHER);
+	assert_null(p.unread);
 	assert_int_equal(PARSE(147, IPV4 TCP TEXT, &p), PACKET_OTHER);
 	assert_int_equal(PARSE(1, MACS "\x08\6" IPV4 TCP TEXT, &p), PACKET_OTHER);
 }
