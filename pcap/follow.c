@@ -353,6 +353,39 @@ static void follow_take_packet(struct follow *w, struct packet *p, const struct 
 	follow_make_room(w, f->number);
 }
 
+static void follow_count_unread(struct follow *w, const char *name, uint64_t n, uint64_t frame)
+{
+	for (unsigned i = 0; i < FOLLOW_UNREAD_MAX; i++) {
+		struct follow_unread *u = &w->counters.unread[i];
+
+		if (u->name && strcmp(u->name, name) != 0)
+			continue;
+		if (u->frames == 0)
+			*u = (struct follow_unread){name, 0, frame};
+		u->frames += n;
+		return;
+	}
+}
+
+/* Fragments that make no TCP are frames without, as if they had been whole. */
+static void follow_count_other(
+	struct follow *w, const struct fragments_part *parts, unsigned num_parts)
+{
+	struct follow_counters *k = &w->counters;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < num_parts; i++)
+		n += !parts[i].counted;
+	if (n == 0)
+		return;
+	k->kind[PACKET_FRAGMENT] -= n;
+	if (k->kind[PACKET_OTHER] == 0)
+		k->first[PACKET_OTHER] = parts[0].frame;
+	k->kind[PACKET_OTHER] += n;
+	if (parts[0].p.unread)
+		follow_count_unread(w, parts[0].p.unread, n, parts[0].frame);
+}
+
 /* Each part as in its own frame, at the time of the last. */
 static void follow_take_fragment(
 	struct follow *w, const struct packet *p, const struct cap_frame *f)
@@ -366,6 +399,10 @@ static void follow_take_fragment(
 	if (!w->fragments)
 		return;
 	n = fragments_take(w->fragments, p, f, &parts);
+	if (n != 0 && parts[0].other) {
+		follow_count_other(w, parts, n);
+		return;
+	}
 	for (unsigned i = 0; i < n; i++)
 		w->counters.fragments_used += !parts[i].counted;
 	for (unsigned i = 0; i < n; i++) {
@@ -373,19 +410,6 @@ static void follow_take_fragment(
 
 		own.number = parts[i].frame;
 		follow_take_packet(w, &part, &own);
-	}
-}
-
-static void follow_count_unread(struct follow *w, const char *name, uint64_t frame)
-{
-	for (unsigned i = 0; i < FOLLOW_UNREAD_MAX; i++) {
-		struct follow_unread *u = &w->counters.unread[i];
-
-		if (u->name && strcmp(u->name, name) != 0)
-			continue;
-		if (u->frames++ == 0)
-			*u = (struct follow_unread){name, 1, frame};
-		return;
 	}
 }
 
@@ -406,7 +430,7 @@ void follow_frame(struct follow *w, const struct cap_frame *f)
 	n->last = f->number;
 	n->last_time = f->time;
 	if (kind == PACKET_OTHER && p.unread)
-		follow_count_unread(w, p.unread, f->number);
+		follow_count_unread(w, p.unread, 1, f->number);
 	if (kind == PACKET_TCP)
 		follow_take_packet(w, &p, f);
 	else if (kind == PACKET_FRAGMENT)

@@ -16,6 +16,7 @@ struct datagram {
 	bool used;
 	bool never; /**< its fragments contradict each other: its rest is dropped as well */
 	struct ip_addr src, dst;
+	uint8_t protocol;
 	uint32_t id;
 	uint64_t begun, time; /**< by its first frame */
 	unsigned n;
@@ -37,11 +38,12 @@ void fragments_free(struct fragments *t)
 	free(t);
 }
 
-/* By addresses and Identification; the protocol is TCP in all. */
+/* By addresses and Identification, and the protocol in IPv4 (RFC 791 section 3.2). */
 static bool fragments_is_of(const struct datagram *d, const struct packet *p, uint64_t time)
 {
-	return d->used && d->id == p->id && ip_addr_equal(&d->src, &p->src.addr) &&
-	       ip_addr_equal(&d->dst, &p->dst.addr) &&
+	return d->used && d->id == p->id &&
+	       (d->protocol == p->protocol || !ip_addr_is_v4(&p->src.addr)) &&
+	       ip_addr_equal(&d->src, &p->src.addr) && ip_addr_equal(&d->dst, &p->dst.addr) &&
 	       (time > d->time ? time - d->time : d->time - time) < WAIT_NS;
 }
 
@@ -63,6 +65,7 @@ static struct datagram *fragments_get(
 	room->never = false;
 	room->src = p->src.addr;
 	room->dst = p->dst.addr;
+	room->protocol = p->protocol;
 	room->id = p->id;
 	room->begun = f->number;
 	room->time = f->time;
@@ -96,7 +99,7 @@ static bool fragments_insert(struct datagram *d, const struct packet *p, uint64_
 	if (i < d->n && (fragments_end_of(p) > d->part[i].p.offset || !p->more))
 		return false;
 	memmove(&d->part[i + 1], &d->part[i], (d->n - i) * sizeof d->part[0]);
-	d->part[i] = (struct fragments_part){*p, frame, false};
+	d->part[i] = (struct fragments_part){.p = *p, .frame = frame};
 	d->n++;
 	return true;
 }
@@ -113,49 +116,83 @@ static bool fragments_is_complete(const struct datagram *d)
 	return !d->part[d->n - 1].p.more;
 }
 
-/** What the checksum of the segment says, of which @p head is the first part. */
+/** Where the segment's text ends, which begins @p head->before octets on in the packet. */
+static uint32_t fragments_text_end(const struct packet *head)
+{
+	return head->before + head->len;
+}
+
+/** What the checksum of the segment says, of which @p head has the header. */
 static enum packet_sum fragments_sum(const struct datagram *d, const struct packet *head)
 {
+	uint32_t begin = head->before - head->header, end = fragments_text_end(head);
 	struct digest sum = {0};
-	uint32_t len = 0;
 
-	for (unsigned i = 0; i < d->n; i++) {
+	for (unsigned i = 0; i < d->n && d->part[i].p.offset < end; i++) {
 		const struct packet *p = &d->part[i].p;
+		uint32_t from = i == 0 ? begin : 0, len = end - p->offset;
 
 		if (p->captured != p->len)
 			return PACKET_SUM_UNKNOWN;
-		digest_add(&sum, DIGEST_SUM, p->text, p->len);
-		len += p->len;
+		if (len > p->len)
+			len = p->len;
+		digest_add(&sum, DIGEST_SUM, p->text + from, len - from);
 	}
-	return packet_judge_sum(head, &sum, len);
+	return packet_judge_sum(head, &sum, head->header + head->len);
+}
+
+/** What is no TCP: it is told which frames it was. @return how many. */
+static unsigned fragments_make_other(
+	const struct datagram *d, const struct packet *head, struct fragments_part *part)
+{
+	memcpy(part, d->part, d->n * sizeof *part);
+	for (unsigned i = 0; i < d->n; i++)
+		part[i].other = true;
+	part[0].p.unread = head->unread;
+	return d->n;
+}
+
+/** The part of the segment's text that fragment @p i has. */
+static void fragments_make_part(
+	const struct datagram *d, unsigned i, const struct packet *head, struct packet *p)
+{
+	const struct packet *own = &d->part[i].p;
+	uint32_t skip = i == 0 ? head->before : 0, end = fragments_text_end(head);
+
+	*p = *head;
+	p->header = 0; /* the sum is not of this part */
+	p->continues = i != 0;
+	p->seq = head->seq + own->offset + skip - head->before;
+	p->len = own->len - skip;
+	if (p->len > end - own->offset - skip)
+		p->len = end - own->offset - skip;
+	p->captured = own->captured > skip ? own->captured - skip : 0;
+	if (p->captured > p->len)
+		p->captured = p->len;
+	p->text = own->text + (own->captured > skip ? skip : own->captured);
 }
 
 /** The first has TCP's header; the others go on where it ends. @return how many parts. */
 static unsigned fragments_make_segment(const struct datagram *d, struct fragments_part *part)
 {
 	struct packet head = d->part[0].p;
-	uint32_t header;
+	enum packet_kind kind = packet_parse_whole(&head, fragments_end_of(&d->part[d->n - 1].p));
+	unsigned n = 0;
 
-	if (packet_parse_tcp(&head) != PACKET_TCP)
+	if (kind == PACKET_OTHER || kind == PACKET_MAPPER)
+		return fragments_make_other(d, &head, part);
+	if (kind != PACKET_TCP || head.before > d->part[0].p.len)
 		return 0;
 	head.sum = fragments_sum(d, &head);
-	header = d->part[0].p.len - head.len;
-	head.header = 0; /* the sum is not of this part */
-	part[0] = (struct fragments_part){head, d->part[0].frame, d->part[0].counted};
-	for (unsigned i = 1; i < d->n; i++) {
-		const struct packet own = d->part[i].p;
-		struct packet *p = &part[i].p;
-
-		part[i] = (struct fragments_part){head, d->part[i].frame, d->part[i].counted};
-		p->seq = head.seq + own.offset - header;
-		p->text = own.text;
-		p->len = own.len;
-		p->captured = own.captured;
-		p->continues = true;
+	do {
+		part[n] = (struct fragments_part){
+			.frame = d->part[n].frame, .counted = d->part[n].counted};
+		fragments_make_part(d, n, &head, &part[n].p);
 		/* What ends the segment does so once, behind its text. */
-		part[i - 1].p.flags &= (uint8_t) ~(PACKET_FIN | PACKET_RST | PACKET_PSH);
-	}
-	return d->n;
+		if (n != 0)
+			part[n - 1].p.flags &= (uint8_t) ~(PACKET_FIN | PACKET_RST | PACKET_PSH);
+	} while (++n < d->n && d->part[n].p.offset < fragments_text_end(&head));
+	return n;
 }
 
 /*
@@ -164,7 +201,7 @@ static unsigned fragments_make_segment(const struct datagram *d, struct fragment
  */
 static void fragments_begin_again(struct datagram *d, const struct packet *newest, uint64_t frame)
 {
-	d->part[0] = (struct fragments_part){*newest, frame, true};
+	d->part[0] = (struct fragments_part){.p = *newest, .frame = frame, .counted = true};
 	d->n = 1;
 	d->begun = frame;
 	d->used = true;

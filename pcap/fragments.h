@@ -2,8 +2,8 @@
 /**
  * @file fragments.h
  * Reassembles IP fragments (RFC 791 section 3.2, RFC 8200 section 4.5) without a copy: each
- * fragment becomes a part of one TCP segment. The number of incomplete packets is limited. The
- * oldest is dropped first.
+ * fragment becomes a part of one TCP segment, which may lie in a tunnel. The number of incomplete
+ * packets is limited. The oldest is dropped first.
  */
 #ifndef PCAP_FRAGMENTS_H
 #define PCAP_FRAGMENTS_H
@@ -18,6 +18,7 @@ struct fragments_part {
 	struct packet p;
 	uint64_t frame;
 	bool counted; /**< it was in a segment before */
+	bool other;   /**< it is no TCP that they make; the first may have `unread` */
 };
 
 struct fragments;

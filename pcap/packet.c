@@ -41,6 +41,12 @@ enum {
 #define PROTOCOL_IPV6 41
 #define PROTOCOL_GRE  47
 
+/* IPv6's extension headers, RFC 8200 section 4 and RFC 6275 */
+#define PROTOCOL_HOP_BY_HOP  0
+#define PROTOCOL_ROUTING     43
+#define PROTOCOL_DESTINATION 60
+#define PROTOCOL_MOBILITY    135
+
 #define PORT_VXLAN 4789
 
 /** What carries something, and is not read: by EtherType, IP protocol or UDP port. */
@@ -88,6 +94,7 @@ struct rest {
 	const uint8_t *p;
 	size_t here;      /**< bytes captured */
 	size_t sent;      /**< bytes on the wire, at least here */
+	size_t passed;    /**< bytes that were skipped */
 	unsigned tunnels; /**< that were left behind */
 };
 
@@ -98,6 +105,7 @@ static bool packet_skip_bytes(struct rest *r, size_t n)
 	r->p += n;
 	r->here -= n;
 	r->sent -= n;
+	r->passed += n;
 	return true;
 }
 
@@ -147,17 +155,11 @@ static enum packet_kind packet_parse_segment(struct rest *r, struct packet *p)
 		return PACKET_BAD;
 	/* Options cut off: the text is as long as it is, none of it here. */
 	p->header = r->here < header ? 0 : (uint8_t)header; /* of one that is cut there is no sum */
+	p->before = (uint32_t)(r->passed + header);
 	p->len = (uint32_t)(r->sent - header);
 	p->captured = r->here < header ? 0 : (uint32_t)(r->here - header);
 	p->text = h + (r->here < header ? r->here : header);
 	return PACKET_TCP;
-}
-
-enum packet_kind packet_parse_tcp(struct packet *p)
-{
-	struct rest r = {.p = p->text, .here = p->captured, .sent = p->len};
-
-	return packet_parse_segment(&r, p);
 }
 
 enum packet_sum packet_judge_sum(const struct packet *head, const struct digest *d, uint32_t len)
@@ -333,18 +335,37 @@ static enum packet_kind packet_parse_pppoe(struct rest *r, struct packet *p)
 
 /* ---- IP ----------------------------------------------------------------------------------- */
 
-/* What is left is a part of the packet. */
-static enum packet_kind packet_fragment(
-	const struct rest *r, uint32_t id, uint32_t offset, bool more, struct packet *p)
+/* Behind IP, or in IPv6's extension headers: TCP, or what may have it inside. */
+static bool packet_may_carry(uint8_t protocol)
 {
+	static const uint8_t carriers[] = {PROTOCOL_TCP, PROTOCOL_IPIP, PROTOCOL_UDP, PROTOCOL_IPV6,
+		PROTOCOL_GRE, PROTOCOL_HOP_BY_HOP, PROTOCOL_ROUTING, PROTOCOL_DESTINATION,
+		PROTOCOL_MOBILITY};
+
+	return memchr(carriers, protocol, sizeof carriers) != NULL;
+}
+
+/* What is left is a part of the packet, of which @p field tells as in IPv6. */
+static enum packet_kind packet_fragment(
+	const struct rest *r, uint8_t protocol, uint32_t id, uint32_t field, struct packet *p)
+{
+	if (!packet_may_carry(protocol))
+		return packet_not_read(packet_unread_protocols, protocol, p);
+	p->protocol = protocol;
 	p->id = id;
-	p->offset = offset;
-	p->more = more;
+	p->offset = field & 0xfff8;
+	p->more = field & 1;
 	p->text = r->p;
 	p->len = (uint32_t)r->sent;
 	p->captured = (uint32_t)r->here;
 	/* RFC 8200 section 4.5: all but the last in eights. */
-	return p->len == 0 || (more && p->len % 8 != 0) ? PACKET_BAD : PACKET_FRAGMENT;
+	return p->len == 0 || (p->more && p->len % 8 != 0) ? PACKET_BAD : PACKET_FRAGMENT;
+}
+
+static enum packet_kind packet_parse_payload(struct rest *r, uint8_t protocol, struct packet *p)
+{
+	return protocol == PROTOCOL_TCP ? packet_parse_segment(r, p)
+					: packet_parse_tunnel(r, protocol, p);
 }
 
 static enum packet_kind packet_parse_ipv4(struct rest *r, struct packet *p)
@@ -365,25 +386,20 @@ static enum packet_kind packet_parse_ipv4(struct rest *r, struct packet *p)
 	p->src.addr = ip_addr_from_v4(h + 12);
 	p->dst.addr = ip_addr_from_v4(h + 16);
 	p->routed = header != 20;
-	if (h[9] != PROTOCOL_TCP) {
-		packet_end_at(r, total);
-		if ((field & 0x3fff) != 0 || !packet_skip_bytes(r, header))
-			return PACKET_OTHER;
-		return packet_parse_tunnel(r, h[9], p);
-	}
 	packet_end_at(r, total);
 	if (!packet_skip_bytes(r, header))
-		return packet_missing(r, header);
+		return h[9] == PROTOCOL_TCP ? packet_missing(r, header) : PACKET_OTHER;
 	if ((field & 0x3fff) != 0)
-		return packet_fragment(
-			r, load_be16(h + 4), (field & 0x1fffu) * 8, field & 0x2000, p);
-	return packet_parse_segment(r, p);
+		return packet_fragment(r, h[9], load_be16(h + 4),
+			(field & 0x1fffu) * 8 | (field & 0x2000) >> 13, p);
+	return packet_parse_payload(r, h[9], p);
 }
 
 /* RFC 8200 section 4: from the fixed header to TCP, or to a tunnel's. */
 static enum packet_kind packet_skip_extensions(struct rest *r, uint8_t *next, struct packet *p)
 {
 	while (*next != PROTOCOL_TCP) {
+		uint8_t protocol;
 		uint16_t field;
 		uint32_t id;
 		size_t len;
@@ -391,26 +407,25 @@ static enum packet_kind packet_skip_extensions(struct rest *r, uint8_t *next, st
 		if (r->here < 8)
 			return packet_missing(r, 8);
 		switch (*next) {
-		case 0:   /* hop-by-hop options */
-		case 43:  /* routing */
-		case 60:  /* destination options */
-		case 135: /* mobility */
+		case PROTOCOL_HOP_BY_HOP:
+		case PROTOCOL_ROUTING:
+		case PROTOCOL_DESTINATION:
+		case PROTOCOL_MOBILITY:
 			len = (size_t)(r->p[1] + 1) * 8;
-			p->routed |= *next != 0;
+			p->routed |= *next != PROTOCOL_HOP_BY_HOP;
 			break;
 		case 51: /* authentication header, RFC 4302 */
 			len = (size_t)(r->p[1] + 2) * 4;
 			break;
 		case 44:
-			if (r->p[0] != PROTOCOL_TCP)
-				return PACKET_OTHER;
 			field = load_be16(r->p + 2);
 			id = load_be32(r->p + 4);
+			protocol = r->p[0];
+			len = 8; /* an atomic fragment, RFC 6946 */
+			if ((field & 0xfff9) == 0)
+				break;
 			packet_skip_bytes(r, 8);
-			*next = PROTOCOL_TCP;
-			if ((field & 0xfff9) != 0)
-				return packet_fragment(r, id, field & 0xfff8, field & 1, p);
-			return PACKET_TCP; /* an atomic fragment, RFC 6946 */
+			return packet_fragment(r, protocol, id, field, p);
 		default:
 			return PACKET_TCP; /* or what a tunnel has */
 		}
@@ -444,7 +459,21 @@ static enum packet_kind packet_parse_ipv6(struct rest *r, struct packet *p)
 	kind = packet_skip_extensions(r, &next, p);
 	if (kind != PACKET_TCP)
 		return kind;
-	return next == PROTOCOL_TCP ? packet_parse_segment(r, p) : packet_parse_tunnel(r, next, p);
+	return packet_parse_payload(r, next, p);
+}
+
+enum packet_kind packet_parse_whole(struct packet *p, uint32_t len)
+{
+	struct rest r = {.p = p->text, .here = p->captured, .sent = len};
+	uint8_t next = p->protocol;
+	enum packet_kind kind;
+
+	if (!ip_addr_is_v4(&p->src.addr)) {
+		kind = packet_skip_extensions(&r, &next, p);
+		if (kind != PACKET_TCP)
+			return kind;
+	}
+	return packet_parse_payload(&r, next, p);
 }
 
 static enum packet_kind packet_parse_ip(struct rest *r, struct packet *p)

@@ -16,7 +16,7 @@
 enum packet_kind {
 	PACKET_TCP,
 	PACKET_OTHER,    /**< no TCP, or a link type that we do not know */
-	PACKET_FRAGMENT, /**< of an IP packet that carries TCP */
+	PACKET_FRAGMENT, /**< of an IP packet that may carry TCP */
 	PACKET_CUT,      /**< the snap length cut the headers off */
 	PACKET_BAD,      /**< invalid headers */
 	PACKET_MAPPER,   /**< UDP from or to the iWARP port mapper's port */
@@ -53,6 +53,8 @@ struct packet {
 	bool more;           /**< a fragment, or a segment made of them: others follow */
 	uint32_t offset;     /**< a fragment: in octets */
 	uint32_t id;         /**< a fragment: Identification */
+	uint8_t protocol;    /**< a fragment: what the packet begins with, behind IP */
+	uint32_t before;     /**< octets before the text, from where the parser began */
 };
 
 /**
@@ -63,10 +65,11 @@ struct packet {
 enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p);
 
 /**
- * Parse a reassembled TCP header at p->text, and set the fields of PACKET_TCP.
- * @return PACKET_TCP, PACKET_CUT or PACKET_BAD.
+ * Parse a packet of @p len octets, of which @p p is the first fragment, and set the fields of
+ * PACKET_TCP: its text may go on in others.
+ * @return as packet_parse().
  */
-enum packet_kind packet_parse_tcp(struct packet *p);
+enum packet_kind packet_parse_whole(struct packet *p, uint32_t len);
 
 /** Look at the checksum of a segment that is in one piece. */
 enum packet_sum packet_sum(const struct packet *p);

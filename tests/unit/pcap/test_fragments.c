@@ -38,6 +38,7 @@ static int teardown(void **state)
 static unsigned take(uint32_t id, uint32_t at, uint32_t end)
 {
 	struct packet p = {
+		.protocol = 6,
 		.id = id,
 		.offset = at,
 		.more = end != sizeof segment,
@@ -117,17 +118,24 @@ static void test_overlap(void **state)
 /* What comes behind the end, or an end before what is there. */
 static void test_two_ends(void **state)
 {
-	struct packet p = {.id = 1, .offset = 64, .text = segment, .len = 8, .captured = 8};
+	struct packet p = {
+		.protocol = 6, .id = 1, .offset = 64, .text = segment, .len = 8, .captured = 8};
 
 	assert_int_equal(take(1, 24, 64), 0);
 	assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
 	assert_int_equal(take(1, 0, 24), 0);
-	p = (struct packet){.id = 2, .offset = 24, .text = segment, .len = 8, .captured = 8};
+	p = (struct packet){
+		.protocol = 6, .id = 2, .offset = 24, .text = segment, .len = 8, .captured = 8};
 	assert_int_equal(take(2, 24, 48), 0);
 	assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
 	assert_int_equal(take(2, 0, 24), 0);
 	/* The largest offset and length reach beyond any packet. */
-	p = (struct packet){.id = 3, .offset = 65528, .text = segment, .len = 60, .captured = 60};
+	p = (struct packet){.protocol = 6,
+		.id = 3,
+		.offset = 65528,
+		.text = segment,
+		.len = 60,
+		.captured = 60};
 	assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
 }
 
@@ -135,7 +143,8 @@ static void test_two_ends(void **state)
 static void test_longer_than_a_packet(void **state)
 {
 	for (uint32_t last = 7; last < 9; last++) {
-		struct packet p = {.id = last, .more = true, .text = segment, .captured = 64};
+		struct packet p = {
+			.protocol = 6, .id = last, .more = true, .text = segment, .captured = 64};
 
 		p.len = 32768;
 		assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
@@ -153,7 +162,8 @@ static void test_longer_than_a_packet(void **state)
 static void test_syn(void **state)
 {
 	uint8_t syn[sizeof segment];
-	struct packet p = {.id = 1, .more = true, .text = syn, .len = 32, .captured = 32};
+	struct packet p = {
+		.protocol = 6, .id = 1, .more = true, .text = syn, .len = 32, .captured = 32};
 
 	memcpy(syn, segment, sizeof syn);
 	syn[13] = PACKET_SYN;
@@ -175,7 +185,8 @@ static void test_tiny_first(void **state)
 
 static void test_too_many(void **state)
 {
-	struct packet p = {.id = 1, .more = true, .text = segment, .len = 8, .captured = 8};
+	struct packet p = {
+		.protocol = 6, .id = 1, .more = true, .text = segment, .len = 8, .captured = 8};
 
 	for (unsigned i = 0; i <= FRAGMENTS_PARTS; i++) {
 		p.offset = 8 * i;
@@ -214,7 +225,8 @@ static void test_time_back(void **state)
 
 static struct fragments_part summed(const uint8_t *text, uint32_t at, uint32_t end)
 {
-	struct packet p = {.id = 1,
+	struct packet p = {.protocol = 6,
+		.id = 1,
 		.offset = at,
 		.more = end != sizeof segment,
 		.text = text + at,
@@ -352,6 +364,143 @@ static void test_capture(void **state)
 	cap_maker_free(&m);
 }
 
+/** What is fragmented is a tunnel, or has extension headers behind the fragment header. */
+enum wrap { WRAP_GRE, WRAP_VXLAN, WRAP_IPIP, WRAP_OPTIONS, WRAPS };
+
+/** Payload of IP, of which protocol @p next is the first, with @p ip, all of an IPv4 packet. */
+static size_t wrap(enum wrap how, const uint8_t *ip, size_t len, uint8_t *out, uint8_t *next)
+{
+	static const uint8_t gre[] = {0, 0, 8, 0};
+	static const uint8_t vxlan[30] = {0x12, 0x34, 0x12, 0xb5, [8] = 8, [28] = 8, 0};
+	static const uint8_t options[] = {6, 0, 1, 4, 0, 0, 0, 0};
+	static const struct {
+		uint8_t next;
+		const uint8_t *head;
+		size_t len, skip;
+	} ways[] = {
+		[WRAP_GRE] = {47, gre, sizeof gre, 0},
+		[WRAP_VXLAN] = {17, vxlan, sizeof vxlan, 0},
+		[WRAP_IPIP] = {4, gre, 0, 0},
+		[WRAP_OPTIONS] = {60, options, sizeof options, 20},
+	};
+
+	*next = ways[how].next;
+	memcpy(out, ways[how].head, ways[how].len);
+	memcpy(out + ways[how].len, ip + ways[how].skip, len - ways[how].skip);
+	return ways[how].len + len - ways[how].skip;
+}
+
+/** A frame with @p payload: all of it or a part. @return its length. */
+static size_t outer(uint8_t *out, bool v6, bool whole, uint8_t next, uint16_t id, uint32_t at,
+	bool more, const uint8_t *payload, size_t len)
+{
+	uint8_t *p = out + 14;
+	size_t header = v6 ? whole ? 40 : 48 : 20;
+
+	memset(out, 0, 14 + header);
+	store_be16(out + 12, v6 ? 0x86dd : 0x0800);
+	if (v6) {
+		p[0] = 0x60;
+		store_be16(p + 4, (uint16_t)(len + header - 40));
+		p[6] = whole ? next : 44;
+		/* The ends of what has no IP inside. */
+		p[23] = payload[9] == 0x40 ? 1 : 2;
+		p[39] = payload[9] == 0x40 ? 2 : 1;
+		if (!whole) {
+			p[40] = next;
+			store_be16(p + 42, (uint16_t)(at | more));
+			store_be16(p + 46, id);
+		}
+	} else {
+		p[0] = 0x45;
+		store_be16(p + 2, (uint16_t)(len + header));
+		store_be16(p + 4, id);
+		store_be16(p + 6, (uint16_t)(at / 8 | (more ? 0x2000 : 0)));
+		p[9] = next;
+		store_be32(p + 12, 0x0a000101);
+		store_be32(p + 16, 0x0a000102);
+	}
+	memcpy(p + header, payload + at, len);
+	return 14 + header + len;
+}
+
+static void put_wrapped(struct cap_maker *to, enum wrap how, bool v6, const uint8_t *record,
+	uint32_t size, uint16_t id)
+{
+	static uint8_t payload[4096];
+	uint8_t next;
+	size_t len = wrap(how, record + 30, load_le32(record + 8) - 14, payload, &next);
+	bool whole = len <= size;
+
+	for (size_t at = 0, n; at < len; at += n) {
+		uint8_t *p = to->bytes + to->len;
+
+		n = whole || len - at < size ? len - at : size;
+		assert_true(to->len + 100 + n <= to->size);
+		memcpy(p, record, 8);
+		/* The direction is the same in all of them. */
+		n = outer(p + 16, v6, whole, next, id, (uint32_t)at, at + n < len, payload, n);
+		store_le32(p + 8, (uint32_t)n);
+		store_le32(p + 12, (uint32_t)n);
+		to->len += 16 + n;
+		n = whole || len - at < size ? len - at : size;
+	}
+}
+
+static void test_tunnels(void **state)
+{
+	static const uint32_t sizes[] = {96, 400, 1000};
+
+	for (unsigned i = 0; i < WRAPS * 2 * 3; i++) {
+		enum wrap how = i / 6;
+		bool v6 = i % 2 != 0 || how == WRAP_OPTIONS;
+		struct heard whole = {0}, cut = {0};
+		struct cap_maker m, f = {.size = 1 << 20};
+		uint16_t id = 0;
+		uint64_t used;
+
+		cap_maker_init(&m);
+		m.crc = m.sums = true;
+		cap_maker_start(&m);
+		for (uint32_t k = 1; k < 20; k++)
+			cap_maker_send(&m, 0, k, 70 * k);
+		cap_maker_fin(&m, 0);
+		cap_maker_fin(&m, 1);
+		f.bytes = malloc(f.size);
+		assert_non_null(f.bytes);
+		memcpy(f.bytes, m.bytes, f.len = 24);
+		for (size_t at = 24; at < m.len; at += 16 + load_le32(m.bytes + at + 8))
+			put_wrapped(&f, how, v6, m.bytes + at, sizes[i / 2 % 3], id++);
+		follow(&m, &whole, &used);
+		follow(&f, &cut, &used);
+		assert_true(used >= 10);
+		assert_int_equal(whole.good, 19);
+		assert_memory_equal(&cut, &whole, sizeof cut);
+		free(f.bytes);
+		cap_maker_free(&m);
+	}
+}
+
+/* What carries no TCP is no loss. */
+static void test_other(void **state)
+{
+	struct packet p = {
+		.protocol = 17, .id = 1, .more = true, .text = segment, .len = 32, .captured = 32};
+
+	assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
+	p.offset = 32;
+	p.more = false;
+	p.text += 32;
+	/* An Identification of another protocol is another packet's, in IPv4. */
+	p.src.addr = ip_addr_from_v4((const uint8_t[]){10, 0, 0, 1});
+	p.protocol = 6;
+	assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
+	p.src.addr = (struct ip_addr){{0}};
+	p.protocol = 17;
+	assert_int_equal(fragments_take(t, &p, &frame, &parts), 2);
+	assert_true(parts[0].other);
+}
+
 /* What is wrong together was put together all the same, and counts once. */
 static void test_damaged(void **state)
 {
@@ -393,6 +542,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_time_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_used_again, setup, teardown),
 		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_tunnels),
+		cmocka_unit_test_setup_teardown(test_other, setup, teardown),
 		cmocka_unit_test(test_damaged),
 	};
 

@@ -136,8 +136,17 @@ static void test_ipv6_extensions(void **state)
 	assert_int_equal(
 		PARSE(101, IPV6("\x1f", "\x2c") "\6\0\0\1\0\0\0\1" TCP TEXT, &p), PACKET_BAD);
 	assert_int_equal(PARSE(101, IPV6("\x08", "\x2c") "\6\0\0\x08\0\0\0\1", &p), PACKET_BAD);
+	/* Of what may have TCP inside; and of ICMP, which has none. */
+	assert_int_equal(PARSE(101, IPV6("\x20", "\x2c") "\x11\0\0\1\0\0\0\1" TCP TEXT "!", &p),
+		PACKET_FRAGMENT);
+	assert_int_equal(p.protocol, 17);
+	assert_int_equal(PARSE(101, IPV6("\x20", "\x2c") "\x3a\0\0\1\0\0\0\1" TCP TEXT "!", &p),
+		PACKET_OTHER);
+	/* Extension headers behind that of a fragment that is whole. */
 	assert_int_equal(
-		PARSE(101, IPV6("\x1f", "\x2c") "\x11\0\0\1\0\0\0\1" TCP TEXT, &p), PACKET_OTHER);
+		PARSE(101, IPV6("\x27", "\x2c") "\x3c\0\0\0\0\0\0\1\6\0\1\4\0\0\0\0" TCP TEXT, &p),
+		PACKET_TCP);
+	expect(&p, false);
 	assert_int_equal(PARSE(101, IPV6("\x17", "\x11") TCP TEXT, &p), PACKET_OTHER);
 	/* An extension that is longer than the packet. */
 	assert_int_equal(PARSE(101, IPV6("\x08", "\0") "\6\xff\0\0\0\0\0\0", &p), PACKET_BAD);
