@@ -180,11 +180,13 @@ struct connection_ahead {
 /** Shared by the connections of a capture. */
 struct connection_shared {
 	struct cap_reassembly_budget budget;
-	uint64_t connections;        /**< number of connections */
-	uint64_t origin;             /**< time of the capture's first frame */
-	const struct keylog *keylog; /**< of connections inside of TLS; NULL: none */
-	uint64_t sealed;             /**< TLS connections whose secrets are not in it */
-	uint64_t tried;              /**< octets that tries to open records in vain have cost */
+	uint64_t connections;  /**< number of connections */
+	uint64_t origin;       /**< time of the capture's first frame */
+	struct keylog *keylog; /**< of connections inside of TLS; NULL: none */
+	uint64_t sealed;       /**< TLS connections whose secrets are not in it */
+	uint64_t headless;     /**< whose ClientHello is not in the capture */
+	uint64_t unopened;     /**< of which what is in it opens no record */
+	uint64_t tried;        /**< octets that tries to open records in vain have cost */
 	struct connection_ahead ahead;
 };
 

@@ -82,8 +82,10 @@ static struct flow *follow_get(
 
 /* ---- is it iWARP? --------------------------------------------------------------------------- */
 
-static bool follow_has_key(const struct packet *p)
+static bool follow_has_key(const struct follow *w, const struct packet *p)
 {
+	if (w->config.keylog && sealed_is_client_hello(p))
+		return true;
 	return p->captured >= MPA_KEY_LEN &&
 	       (memcmp(p->text, MPA_REQUEST_KEY, MPA_KEY_LEN) == 0 ||
 		       memcmp(p->text, MPA_REPLY_KEY, MPA_KEY_LEN) == 0);
@@ -111,12 +113,14 @@ static bool follow_open_connection(struct follow *w, struct flow *flow, uint64_t
 
 /*
  * A connection with text is taken up on trial if all of its text has been seen, or if this segment
- * begins with a key: the ULP may have used the connection before (RFC 5044 section 7.1.3).
+ * begins with a key, or with TLS: the ULP may have used the connection before (RFC 5044
+ * section 7.1.3).
  */
 static void follow_consider(struct follow *w, struct flow *flow, unsigned side,
 	const struct packet *p, const struct cap_frame *f)
 {
-	bool key = follow_has_key(p), fresh = flow->state == FLOW_NEW && flow->syns.now.syn[side];
+	bool key = follow_has_key(w, p),
+	     fresh = flow->state == FLOW_NEW && flow->syns.now.syn[side];
 	bool join = !key && !fresh && flow->state == FLOW_NEW && follow_is_wanted(w, p);
 	bool talked = flow->state != FLOW_NEW;
 	/* Its peer's SYN may be one of a connection before. */
@@ -286,10 +290,10 @@ static bool follow_is_damaged(struct flow *flow, unsigned side, struct packet *p
 }
 
 /* Not what nobody is going to read. */
-static bool follow_reads(const struct flow *flow, const struct packet *p)
+static bool follow_reads(const struct follow *w, const struct flow *flow, const struct packet *p)
 {
 	return flow->state == FLOW_NEW || flow->state == FLOW_OPEN || p->len == 0 ||
-	       follow_has_key(p);
+	       follow_has_key(w, p);
 }
 
 /* The parts of one segment are what the first is. @return true: leave it out. */
@@ -299,7 +303,7 @@ static bool follow_leave_out(struct follow *w, struct flow *flow, unsigned side,
 	struct connection *c = flow->connection;
 
 	if (!p->continues) {
-		w->damaged = follow_reads(flow, p) && follow_is_damaged(flow, side, p);
+		w->damaged = follow_reads(w, flow, p) && follow_is_damaged(flow, side, p);
 		w->counters.damaged += w->damaged;
 		w->sum = p->sum;
 		if (w->damaged && c)

@@ -13,12 +13,12 @@
 struct follow_config {
 	uint16_t ports[FOLLOW_PORTS_MAX]; /**< followed even without their start */
 	unsigned num_ports;
-	unsigned max_flows;          /**< limit of TCP connections at one time; 0: 1,048,576 */
-	unsigned max_connections;    /**< limit of iWARP connections among them; 0: none */
-	size_t max_memory;           /**< limit of octets for all of these; 0: 384 MiB */
-	size_t max_pieces;           /**< limit of segments that wait; 0: 1,048,576 */
-	struct siphash_key key;      /**< random for captures of strangers */
-	const struct keylog *keylog; /**< opens connections inside of TLS; it stays. NULL: none */
+	unsigned max_flows;       /**< limit of TCP connections at one time; 0: 1,048,576 */
+	unsigned max_connections; /**< limit of iWARP connections among them; 0: none */
+	size_t max_memory;        /**< limit of octets for all of these; 0: 384 MiB */
+	size_t max_pieces;        /**< limit of segments that wait; 0: 1,048,576 */
+	struct siphash_key key;   /**< random for captures of strangers */
+	struct keylog *keylog;    /**< opens connections inside of TLS; it stays. NULL: none */
 };
 
 /** Tunnels and protocols that are not read, and named. */

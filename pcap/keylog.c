@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /** Characters of a line at most: the longest label, a random and a secret are less. */
 #define KEYLOG_LINE_MAX 512
@@ -67,26 +68,23 @@ static int keylog_compare(const void *a, const void *b)
 	return memcmp(x->random, y->random, KEYLOG_RANDOM_LEN);
 }
 
-/** Both lines of a connection become one entry. */
+/** One order of all that differ. */
+static int keylog_compare_all(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct keylog_secrets));
+}
+
+/** A line that is there twice is one. */
 static void keylog_sort(struct keylog *k)
 {
 	size_t n = 0;
 
-	qsort(k->list, k->n, sizeof *k->list, keylog_compare);
-	for (size_t i = 0; i < k->n; i++) {
-		struct keylog_secrets *into = n != 0 ? &k->list[n - 1] : NULL;
-
-		if (!into || keylog_compare(into, &k->list[i]) != 0) {
+	if (k->n == 0)
+		return;
+	qsort(k->list, k->n, sizeof *k->list, keylog_compare_all);
+	for (size_t i = 0; i < k->n; i++)
+		if (n == 0 || keylog_compare_all(&k->list[n - 1], &k->list[i]) != 0)
 			k->list[n++] = k->list[i];
-			continue;
-		}
-		for (unsigned side = 0; side < 2; side++)
-			if (k->list[i].len[side] != 0) {
-				memcpy(into->secret[side], k->list[i].secret[side],
-					KEYLOG_SECRET_MAX);
-				into->len[side] = k->list[i].len[side];
-			}
-	}
 	k->n = n;
 }
 
@@ -108,15 +106,50 @@ bool keylog_read(struct keylog *k, FILE *in, struct cap_error *e)
 	return true;
 }
 
+void keylog_refresh(struct keylog *k)
+{
+	char line[KEYLOG_LINE_MAX];
+	struct stat st;
+	FILE *in;
+
+	if (!k->path || stat(k->path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == k->size)
+		return;
+	in = fopen(k->path, "r");
+	if (!in)
+		return;
+	if (st.st_size < k->size)
+		k->at = 0; /* another file, or it was emptied */
+	k->size = st.st_size;
+	/* A line that is not all written is read again. */
+	if (fseeko(in, k->at, SEEK_SET) == 0)
+		while (fgets(line, sizeof line, in) &&
+			(strchr(line, '\n') || strlen(line) == sizeof line - 1)) {
+			k->at = ftello(in);
+			if (!keylog_read_line(k, line))
+				break; /* less is opened */
+		}
+	fclose(in);
+	keylog_sort(k);
+}
+
+const struct keylog_secrets *keylog_next(const struct keylog *k, const struct keylog_secrets *s)
+{
+	return s + 1 < k->list + k->n && keylog_compare(s, s + 1) == 0 ? s + 1 : NULL;
+}
+
 const struct keylog_secrets *keylog_find(
 	const struct keylog *k, const uint8_t random[KEYLOG_RANDOM_LEN])
 {
+	const struct keylog_secrets *found;
 	struct keylog_secrets wanted;
 
 	if (k->n == 0)
 		return NULL;
 	memcpy(wanted.random, random, sizeof wanted.random);
-	return bsearch(&wanted, k->list, k->n, sizeof *k->list, keylog_compare);
+	found = bsearch(&wanted, k->list, k->n, sizeof *k->list, keylog_compare);
+	while (found && found != k->list && keylog_compare(found - 1, found) == 0)
+		found--;
+	return found;
 }
 
 void keylog_free(struct keylog *k)

@@ -11,12 +11,17 @@
 #include "pcap/capture.h"
 
 #include <stdio.h>
+#include <sys/types.h>
 
 #define KEYLOG_RANDOM_LEN 32
 /** Octets of the longest secret, which SHA-384 makes. */
 #define KEYLOG_SECRET_MAX 48
 
-/** Of one connection: first of what its client sends, then of what its server does. */
+/**
+ * Of one connection: first of what its client sends, then of what its server does. A line has one
+ * of them. Lines may contradict each other: a client with the same random, or a log that was
+ * mended.
+ */
 struct keylog_secrets {
 	uint8_t random[KEYLOG_RANDOM_LEN]; /**< of its ClientHello */
 	uint8_t secret[2][KEYLOG_SECRET_MAX];
@@ -27,14 +32,23 @@ struct keylog_secrets {
 struct keylog {
 	struct keylog_secrets *list; /**< sorted by random */
 	size_t n, cap;
+	/** The file that is written meanwhile, which keylog_refresh() reads; NULL: none. */
+	const char *path;
+	off_t size, at; /**< of it: its length then, and up to where it was read */
 };
 
 /** Add those of a file. @return false, with a sentence in @p e: it has none, or no memory. */
 bool keylog_read(struct keylog *k, FILE *in, struct cap_error *e);
 
-/** @return NULL: there is none for this random. */
+/** Read what was added to the file at path since. If nothing was it costs one system call. */
+void keylog_refresh(struct keylog *k);
+
+/** The first for this random, until more is read. @return NULL: there is none. */
 const struct keylog_secrets *keylog_find(
 	const struct keylog *k, const uint8_t random[KEYLOG_RANDOM_LEN]);
+
+/** Another for the same random. @return NULL: there are no more. */
+const struct keylog_secrets *keylog_next(const struct keylog *k, const struct keylog_secrets *s);
 
 void keylog_free(struct keylog *k);
 

@@ -30,6 +30,9 @@
 #define SEALED_COST_OF_KEYS 4096
 #define SEALED_COST_OF_TRY  256
 
+/** Records that wait for a secret which is not written yet. */
+#define SEALED_WAITS 64
+
 /** Content of a record, as long as the stream needs it. */
 struct sealed_content {
 	struct sealed_content *next;
@@ -59,10 +62,13 @@ struct sealed_side {
 struct sealed {
 	struct connection *c;
 	const struct stream *client;
-	const struct keylog *log;
-	const struct keylog_secrets *secrets; /**< NULL: not known */
-	const struct tls_suite *suite;        /**< NULL: not known */
-	uint64_t credit;                      /**< what tries may cost (SEALED_CREDIT) */
+	struct keylog *log;
+	uint8_t random[KEYLOG_RANDOM_LEN]; /**< of the ClientHello, if it was there */
+	bool has_random;
+	unsigned waits;                /**< records without secrets */
+	bool tried;                    /**< there was a record to open, and a secret */
+	const struct tls_suite *suite; /**< NULL: not known */
+	uint64_t credit;               /**< what tries may cost (SEALED_CREDIT) */
 	struct sealed_side side[2];
 };
 
@@ -76,8 +82,16 @@ bool sealed_begins(const struct piece *p)
 	return p->bytes && p->bytes[0] == TLS_HANDSHAKE && (p->len < 2 || p->bytes[1] == 3);
 }
 
-struct sealed *sealed_new(
-	struct connection *c, const struct stream *client, const struct keylog *log)
+bool sealed_is_client_hello(const struct packet *p)
+{
+	const uint8_t *h = p->text;
+
+	return p->captured >= SEALED_AT_RANDOM && h[0] == TLS_HANDSHAKE && h[1] == 3 &&
+	       h[TLS_HEADER_LEN] == SEALED_CLIENT_HELLO && h[SEALED_AT_RANDOM - 2] == 3 &&
+	       h[SEALED_AT_RANDOM - 1] == 3;
+}
+
+struct sealed *sealed_new(struct connection *c, const struct stream *client, struct keylog *log)
 {
 	struct sealed *x = calloc(1, sizeof *x);
 
@@ -165,8 +179,14 @@ static bool sealed_try_secret(struct sealed *x, struct sealed_side *d,
 	       sealed_try_from(x, d, 0, out, len);
 }
 
-/** Is it a record of the application, the first or one behind a hole? */
-static bool sealed_try_first(struct sealed *x, struct stream *s, uint8_t *out, uint32_t *len)
+static const struct keylog_secrets *sealed_secrets(const struct sealed *x)
+{
+	return x->has_random ? keylog_find(x->log, x->random) : NULL;
+}
+
+/** Is it a record of the application, the first or one behind a hole, sealed with this? */
+static bool sealed_try_suites(struct sealed *x, struct stream *s,
+	const struct keylog_secrets *secrets, uint8_t *out, uint32_t *len)
 {
 	static const uint16_t suites[] = {0x1301, 0x1302, 0x1303};
 	struct sealed_side *d = &x->side[stream_side(s)];
@@ -175,13 +195,27 @@ static bool sealed_try_first(struct sealed *x, struct stream *s, uint8_t *out, u
 	for (unsigned i = 0; i < sizeof suites / sizeof suites[0]; i++) {
 		const struct tls_suite *suite = tls_suite_find(suites[i]);
 
-		if ((x->suite && suite != x->suite) || suite->secret_len != x->secrets->len[server])
+		if ((x->suite && suite != x->suite) || suite->secret_len != secrets->len[server])
 			continue;
-		if (!sealed_try_secret(x, d, suite, x->secrets->secret[server], out, len))
+		if (!sealed_try_secret(x, d, suite, secrets->secret[server], out, len))
 			continue;
-		memcpy(d->secret, x->secrets->secret[server], sizeof d->secret);
+		memcpy(d->secret, secrets->secret[server], sizeof d->secret);
 		x->suite = suite;
 		return true;
+	}
+	return false;
+}
+
+/** Is it one with any of the secrets? They may be written meanwhile. */
+static bool sealed_try_first(struct sealed *x, struct stream *s, uint8_t *out, uint32_t *len)
+{
+	const struct keylog_secrets *secrets;
+
+	keylog_refresh(x->log);
+	for (secrets = sealed_secrets(x); secrets; secrets = keylog_next(x->log, secrets)) {
+		x->tried = true;
+		if (sealed_try_suites(x, s, secrets, out, len))
+			return true;
 	}
 	return false;
 }
@@ -208,8 +242,6 @@ static bool sealed_open(struct sealed *x, struct stream *s, uint8_t *out, uint32
 	struct sealed_side *d = &x->side[stream_side(s)];
 	uint64_t seq = d->keys.seq;
 
-	if (!x->secrets)
-		return false;
 	if (!d->open)
 		return sealed_try_first(x, s, out, len);
 	if (sealed_try_from(x, d, seq, out, len) || sealed_try_next(x, d, out, len))
@@ -316,14 +348,28 @@ static void sealed_take_hello(struct sealed *x, struct stream *s)
 
 	if (d->unseen || d->have <= SEALED_AT_SESSION_ID)
 		return;
-	if (p[TLS_HEADER_LEN] == SEALED_CLIENT_HELLO && s == x->client)
-		x->secrets = keylog_find(x->log, p + SEALED_AT_RANDOM);
+	if (p[TLS_HEADER_LEN] == SEALED_CLIENT_HELLO && s == x->client) {
+		memcpy(x->random, p + SEALED_AT_RANDOM, sizeof x->random);
+		x->has_random = true;
+	}
 	suite = p + SEALED_AT_SESSION_ID + 1 + p[SEALED_AT_SESSION_ID];
 	if (p[TLS_HEADER_LEN] == SEALED_SERVER_HELLO && suite + 2 <= p + d->have)
 		x->suite = tls_suite_find(load_be16(suite));
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
+
+/** Without secrets it might as well be something else; but a log may be behind the wire. */
+static void sealed_lacks_secrets(struct sealed *x)
+{
+	if (x->has_random && x->log->path && ++x->waits < SEALED_WAITS)
+		return;
+	x->c->not_mpa = true;
+	if (x->has_random)
+		x->c->shared->sealed++;
+	else
+		x->c->shared->headless++;
+}
 
 static void sealed_take_record(struct sealed *x, struct stream *s)
 {
@@ -335,11 +381,8 @@ static void sealed_take_record(struct sealed *x, struct stream *s)
 		sealed_take_hello(x, s);
 	d->have = 0;
 	d->unseen = d->lost = false;
-	/* Without secrets it might as well be something else. */
-	if (d->record[0] == TLS_APPLICATION_DATA && !x->secrets && x->c->id == 0) {
-		x->c->not_mpa = true;
-		x->c->shared->sealed++;
-	}
+	if (d->record[0] == TLS_APPLICATION_DATA && x->c->id == 0 && !sealed_secrets(x))
+		sealed_lacks_secrets(x);
 }
 
 static bool sealed_may_begin(const uint8_t *header)
@@ -435,6 +478,8 @@ void sealed_free(struct sealed *x)
 {
 	if (!x)
 		return;
+	if (x->tried && !x->side[0].open && !x->side[1].open)
+		x->c->shared->unopened++;
 	for (unsigned i = 0; i < 2; i++) {
 		sealed_forget(&x->side[i], 0);
 		tls_direction_clear(&x->side[i].keys);
@@ -455,8 +500,12 @@ bool sealed_begins(const struct piece *p)
 	return false;
 }
 
-struct sealed *sealed_new(
-	struct connection *c, const struct stream *client, const struct keylog *log)
+bool sealed_is_client_hello(const struct packet *p)
+{
+	return false;
+}
+
+struct sealed *sealed_new(struct connection *c, const struct stream *client, struct keylog *log)
 {
 	return NULL;
 }

@@ -28,13 +28,15 @@ bool sealed_is_available(void);
 /** Does TLS begin with this text, the first of a direction? */
 bool sealed_begins(const struct piece *p);
 
+/** Does a ClientHello begin with this segment's text? */
+bool sealed_is_client_hello(const struct packet *p);
+
 /**
  * A connection whose client is @p client.
  * @param log whose secrets are used; it stays.
  * @return NULL: no memory, or this was built without OpenSSL.
  */
-struct sealed *sealed_new(
-	struct connection *c, const struct stream *client, const struct keylog *log);
+struct sealed *sealed_new(struct connection *c, const struct stream *client, struct keylog *log);
 
 /** Process text of a direction: what is in it comes by stream_take_text(). */
 void sealed_text(struct sealed *x, struct stream *s, const struct piece *p);

@@ -505,12 +505,25 @@ static bool stream_begins_sealed(const struct stream *s, const struct piece *p)
 	       peer->phase == STREAM_START && peer->total == 0 && sealed_begins(p);
 }
 
+/** Does TLS begin here, behind a ClientHello that is not in the capture? */
+static bool stream_begins_headless(const struct stream *s, const struct piece *p)
+{
+	const struct stream *peer = stream_peer(s);
+
+	return s->c->id == 0 && !s->c->not_mpa && s->c->shared->keylog && s->whole &&
+	       s->phase == STREAM_START && s->total == 0 && sealed_begins(p) &&
+	       (peer->phase != STREAM_START || peer->total != 0);
+}
+
 static void stream_on_text(void *user, const struct piece *p)
 {
 	struct stream *s = user;
 	struct connection *c = s->c;
 
-	if (!c->sealed && c->id == 0 && stream_begins_sealed(s, p)) {
+	if (!c->sealed && stream_begins_headless(s, p)) {
+		c->not_mpa = true;
+		c->shared->headless++;
+	} else if (!c->sealed && c->id == 0 && stream_begins_sealed(s, p)) {
 		c->sealed = sealed_new(c, s, c->shared->keylog);
 		c->not_mpa = !c->sealed;
 	}

@@ -152,6 +152,13 @@ static void cmd_pcap_warn_nothing(const char *file, const struct follow_counters
 			(unsigned long long)n->first[PACKET_OTHER]);
 }
 
+static void cmd_pcap_warn_tls(const char *file, uint64_t n, const char *what)
+{
+	if (n != 0)
+		fprintf(stderr, "uiwarp pcap: %s: %llu TLS connections %s\n", file,
+			(unsigned long long)n, what);
+}
+
 /** @param[out] w is finished afterwards, and tells its counters. */
 static void cmd_pcap_follow(struct pcap_options *o, struct cmd_pcap_input *in, struct follow *w,
 	const struct connection_ops *ops, void *user)
@@ -178,11 +185,10 @@ static void cmd_pcap_follow(struct pcap_options *o, struct cmd_pcap_input *in, s
 	frame_filter_free(&o->filter);
 	cmd_pcap_warn(in->name, &w->counters);
 	cmd_pcap_warn_ahead(in, &w->shared.ahead);
-	if (w->shared.sealed != 0)
-		fprintf(stderr,
-			"uiwarp pcap: %s: %llu TLS connections whose secrets are not in the key "
-			"log\n",
-			in->name, (unsigned long long)w->shared.sealed);
+	cmd_pcap_warn_tls(in->name, w->shared.sealed, "whose secrets are not in the key log");
+	cmd_pcap_warn_tls(in->name, w->shared.headless, "whose ClientHello is not in the capture");
+	cmd_pcap_warn_tls(
+		in->name, w->shared.unopened, "of which the secrets in the key log open no record");
 	/* Of a file that is none, that was said. */
 	if (o->select.connections == 0 && (in->status == EXIT_SUCCESS || w->counters.frames != 0))
 		cmd_pcap_warn_nothing(in->name, &w->counters, w->shared.connections != 0);

@@ -86,18 +86,25 @@ static void pcap_options_read_severities(
 		fclose(in);
 }
 
-static void pcap_options_read_keylog(struct argp_state *state, struct keylog *k, const char *path)
+/** What is written while an interface is captured is read meanwhile, and may be empty so far. */
+static void pcap_options_read_keylog(struct argp_state *state, struct pcap_options *o)
 {
-	FILE *in = fopen(path, "r");
+	FILE *in = fopen(o->keylog_path, "r");
 	struct cap_error e;
+	bool good;
 
-	if (!in)
-		argp_failure(state, EXIT_USAGE, errno, "%s", path);
-	else if (!sealed_is_available())
+	if (!sealed_is_available()) {
 		argp_failure(
 			state, EXIT_USAGE, 0, "--keylog: this uiwarp was built without OpenSSL");
-	else if (!keylog_read(k, in, &e))
-		argp_failure(state, EXIT_USAGE, 0, "%s: %s", path, e.text);
+	} else if (!in) {
+		argp_failure(state, EXIT_USAGE, errno, "%s", o->keylog_path);
+	} else {
+		good = keylog_read(&o->keylog, in, &e);
+		if (o->interface)
+			o->keylog.path = o->keylog_path;
+		else if (!good)
+			argp_failure(state, EXIT_USAGE, 0, "%s: %s", o->keylog_path, e.text);
+	}
 	if (in)
 		fclose(in);
 }
@@ -153,7 +160,7 @@ static bool pcap_options_select(int key, char *arg, struct argp_state *state)
 		o->duration = (unsigned)argument_number(state, "duration", arg, 1, 1000000000);
 		return true;
 	case KEY_KEYLOG:
-		pcap_options_read_keylog(state, &o->keylog, arg);
+		o->keylog_path = arg;
 		o->follow.keylog = &o->keylog;
 		return true;
 	case KEY_SEVERITIES:
@@ -194,6 +201,8 @@ error_t pcap_options_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		pcap_options_check_plot(state, o);
 		pcap_options_check_live(state, o);
+		if (o->keylog_path)
+			pcap_options_read_keylog(state, o);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		if (!o->interface)

@@ -20,6 +20,7 @@ struct pcap_options {
 	struct select_span span;
 	struct frame_filter filter; /**< without an expression: none */
 	struct severities severities;
+	const char *keylog_path; /**< NULL: none */
 	struct keylog keylog;
 	enum severity least; /**< that is told of */
 	char **files;

@@ -29,7 +29,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 #endif
 #ifndef KEYLOG
 static struct keylog_secrets secrets = {.len = {32, 32}};
-static const struct keylog keylog = {&secrets, 1, 1};
+static struct keylog keylog = {.list = &secrets, .n = 1, .cap = 1};
 #define KEYLOG &keylog
 #endif
 

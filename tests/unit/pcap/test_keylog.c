@@ -9,7 +9,9 @@
 /* clang-format on */
 #include "pcap/keylog.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RANDOM(digit)    "0000000000000000000000000000000000000000000000000000000000000" digit
 #define SECRET(two)      two two two two two two two two two two two two two two two two
@@ -41,7 +43,7 @@ static const struct keylog_secrets *find(uint8_t number)
 	return keylog_find(&log_of, random);
 }
 
-static void both_lines_of_a_connection_are_one(void **state)
+static void both_lines_of_a_connection_are_found(void **state)
 {
 	struct cap_error e;
 	const struct keylog_secrets *s;
@@ -58,18 +60,101 @@ static void both_lines_of_a_connection_are_one(void **state)
 								"CLIENT_TRAFFIC_SECRET_0 " RANDOM(
 									"007") " " SECRET("cccc") "\n",
 		&e));
-	assert_int_equal(log_of.n, 2);
+	assert_int_equal(log_of.n, 3);
 	s = find(7);
 	assert_non_null(s);
-	assert_int_equal(s->len[0], 32);
+	assert_int_equal(s->len[0], 0);
 	assert_int_equal(s->len[1], 32);
-	assert_int_equal(s->secret[0][31], 0xcc);
 	assert_int_equal(s->secret[1][0], 0xaa);
+	s = keylog_next(&log_of, s);
+	assert_non_null(s);
+	assert_int_equal(s->len[0], 32);
+	assert_int_equal(s->len[1], 0);
+	assert_int_equal(s->secret[0][31], 0xcc);
+	assert_null(keylog_next(&log_of, s));
 	s = find(3);
 	assert_non_null(s);
 	assert_int_equal(s->secret[0][0], 0xbb);
 	assert_int_equal(s->len[1], 0);
 	assert_null(find(4));
+}
+
+/** Nothing tells which of them is right: all are kept. */
+static void lines_may_contradict_each_other(void **state)
+{
+	const struct keylog_secrets *s;
+	unsigned n = 0;
+	struct cap_error e;
+
+	assert_true(read_text(
+		"CLIENT_TRAFFIC_SECRET_0 " RANDOM("001") " " SECRET(
+			"1234") "\n"
+				"CLIENT_TRAFFIC_SECRET_0 " RANDOM("002") " " SECRET(
+					"1234") "\n"
+						"CLIENT_TRAFFIC_SECRET_0 " RANDOM("002") " " SECRET(
+							"5678") "\n"
+								"CLIENT_TRAFFIC_SECRET_0 " RANDOM("002") " " SECRET(
+									"1234") "\n"
+										"SERVER_TRAFFIC_"
+										"SECRET_0 " RANDOM("002") " " SECRET(
+											"5678") "\n"
+												"CL"
+												"IE"
+												"NT"
+												"_T"
+												"RA"
+												"FF"
+												"IC"
+												"_S"
+												"EC"
+												"RE"
+												"T_"
+												"0"
+												" " RANDOM("003") " " SECRET(
+													"1234") "\n",
+		&e));
+	for (s = find(2); s; s = keylog_next(&log_of, s), n++)
+		assert_int_equal(s->random[KEYLOG_RANDOM_LEN - 1], 2);
+	assert_int_equal(n, 3);
+}
+
+static void append(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "a");
+
+	assert_non_null(out);
+	assert_true(fputs(text, out) >= 0);
+	assert_int_equal(fclose(out), 0);
+	keylog_refresh(&log_of);
+}
+
+static void what_is_added_is_read(void **state)
+{
+	char path[] = "/tmp/uiwarp-keylog-XXXXXX";
+	int file = mkstemp(path);
+
+	assert_true(file >= 0);
+	close(file);
+	log_of.path = path;
+	keylog_refresh(&log_of);
+	assert_null(find(1));
+	append(path, "CLIENT_TRAFFIC_SECRET_0 " RANDOM("001") " " SECRET("12"));
+	assert_null(find(1));
+	append(path, SECRET("34") "\nCLIENT_TRAFFIC_SECRET_0 " RANDOM("002"));
+	assert_non_null(find(1));
+	assert_int_equal(find(1)->secret[0][16], 0x34);
+	assert_null(find(2));
+	append(path, " " SECRET("1234") "\n");
+	assert_non_null(find(2));
+	/* Another file in its place, which is shorter. */
+	assert_int_equal(unlink(path), 0);
+	append(path, "CLIENT_TRAFFIC_SECRET_0 " RANDOM("003") " " SECRET("1234") "\n");
+	assert_non_null(find(3));
+	assert_int_equal(log_of.n, 3);
+	/* It is not there any more. */
+	assert_int_equal(unlink(path), 0);
+	keylog_refresh(&log_of);
+	assert_non_null(find(3));
 }
 
 static void many_are_found(void **state)
@@ -120,7 +205,9 @@ static void a_line_without_end_is_cut_and_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(both_lines_of_a_connection_are_one, tear_down),
+		cmocka_unit_test_teardown(both_lines_of_a_connection_are_found, tear_down),
+		cmocka_unit_test_teardown(lines_may_contradict_each_other, tear_down),
+		cmocka_unit_test_teardown(what_is_added_is_read, tear_down),
 		cmocka_unit_test_teardown(many_are_found, tear_down),
 		cmocka_unit_test_teardown(what_is_no_secret_is_passed_over, tear_down),
 		cmocka_unit_test_teardown(a_line_without_end_is_cut_and_no_harm, tear_down),

@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /** What is made: MPA's text by one maker, and with records around it by another. */
 static struct {
@@ -27,12 +28,14 @@ static struct {
 	uint32_t cut;                 /**< text of a segment; 0: a record each */
 	uint32_t skip[2];             /**< this record of a side is not captured, from 1 */
 	uint32_t count[2];            /**< records of a side */
+	bool no_syn, no_hello;        /**< are not captured */
 	bool skip_next;               /**< the next record is not captured */
 	bool ticket_cut, ticket_lost; /**< the server's first record with the application's keys */
 } make;
 
 static struct keylog_secrets secrets;
-static struct keylog log_of = {&secrets, 1, 1};
+static struct keylog log_of = {.list = &secrets, .n = 1, .cap = 1};
+static struct keylog *log_in_use = &log_of;
 
 /* ---- making --------------------------------------------------------------------------------- */
 
@@ -57,7 +60,7 @@ static void hello(unsigned side, uint8_t type)
 	memset(record + 11, 0x55 + type, 32);
 	if (type == 2)
 		store_be16(record + 44, make.suite->id);
-	text(side, record, sizeof record, true);
+	text(side, record, sizeof record, type != 1 || !make.no_hello);
 }
 
 static void record(unsigned side, uint8_t type, const void *bytes, uint32_t len)
@@ -97,7 +100,12 @@ static void handshake(void)
 	static const uint8_t ticket[] = {TLS_NEW_SESSION_TICKET, 0, 0, 2, 9, 9};
 	uint8_t other[TLS_SECRET_MAX] = {1, 2, 3};
 
-	cap_maker_handshake(&make.sealed);
+	if (!make.no_syn) {
+		cap_maker_handshake(&make.sealed);
+	} else {
+		make.sealed.seq[0]++;
+		make.sealed.seq[1]++;
+	}
 	cap_maker_handshake(&make.clear);
 	make.done = make.clear.len;
 	hello(0, 1);
@@ -175,7 +183,7 @@ static void end(void)
 static struct {
 	unsigned connections, starts, fpdus[2], lost, missing, fins;
 	size_t rest;
-	uint64_t connections_sealed, tried;
+	uint64_t connections_sealed, tried, headless, unopened;
 	unsigned violations;
 } seen;
 
@@ -215,7 +223,7 @@ static void on_fin(void *user, struct connection *c, struct stream *s, size_t re
 
 static void follow_made(const struct connection_ops *ops, void *user)
 {
-	struct follow_config config = {.keylog = &log_of};
+	struct follow_config config = {.keylog = log_in_use};
 	struct cap_error e = {""};
 	struct cap_file *c = cap_open_bytes(make.sealed.bytes, make.sealed.len, &e);
 	struct follow w;
@@ -225,6 +233,8 @@ static void follow_made(const struct connection_ops *ops, void *user)
 	assert_int_equal(follow_capture(&w, c, &e), CAP_END);
 	seen.connections_sealed = w.shared.sealed;
 	seen.tried = w.shared.tried;
+	seen.headless = w.shared.headless;
+	seen.unopened = w.shared.unopened;
 	assert_int_equal(w.memory, 0);
 	cap_close(c);
 }
@@ -520,6 +530,86 @@ static void other_secrets_open_nothing(void **state)
 	secrets.secret[1][0] ^= 1;
 	look();
 	assert_int_equal(seen.connections, 0);
+	assert_int_equal(seen.unopened, 1);
+}
+
+/** A log with other secrets for the same random, too, and with those of each side in a line. */
+static void secrets_may_contradict_each_other(void **state)
+{
+	for (unsigned right = 0; right < 4; right++) {
+		struct keylog_secrets list[4];
+		struct keylog several = {.list = list, .n = 4, .cap = 4};
+
+		begin(0x1301);
+		start();
+		end();
+		for (unsigned i = 0; i < 4; i++) {
+			list[i] = secrets;
+			list[i].secret[0][0] ^= i == right ? 0 : 1 + i;
+			list[i].secret[1][0] ^= i == 3 - right ? 0 : 1 + i;
+		}
+		log_in_use = &several;
+		look();
+		log_in_use = &log_of;
+		expect_all(1, 1);
+		assert_int_equal(seen.unopened, 0);
+	}
+}
+
+/** Secrets that are written while it is read. */
+static void a_log_may_grow(void **state)
+{
+	char path[] = "/tmp/uiwarp-keylog-XXXXXX";
+	struct keylog grows = {.path = path};
+	int file = mkstemp(path);
+	FILE *out;
+
+	assert_true(file >= 0);
+	out = fdopen(file, "w");
+	assert_non_null(out);
+	begin(0x1301);
+	start();
+	end();
+	for (unsigned side = 0; side < 2; side++) {
+		fprintf(out, "%s_TRAFFIC_SECRET_0 ", side == 0 ? "CLIENT" : "SERVER");
+		for (unsigned i = 0; i < KEYLOG_RANDOM_LEN; i++)
+			fprintf(out, "%02x", secrets.random[i]);
+		fputc(' ', out);
+		for (unsigned i = 0; i < secrets.len[side]; i++)
+			fprintf(out, "%02x", secrets.secret[side][i]);
+		fputc('\n', out);
+	}
+	assert_int_equal(fclose(out), 0);
+	log_in_use = &grows;
+	look();
+	log_in_use = &log_of;
+	expect_all(1, 1);
+	keylog_free(&grows);
+	unlink(path);
+}
+
+static void it_may_begin_with_its_client_hello(void **state)
+{
+	for (unsigned server = 0; server < 2; server++) {
+		begin(0x1301);
+		make.no_syn = true;
+		make.no_hello = server != 0;
+		start();
+		end();
+		look();
+		if (server == 0)
+			expect_all(1, 1);
+		else
+			assert_int_equal(seen.connections, 0);
+	}
+	/* Its SYN is there and the ClientHello is not. */
+	begin(0x1301);
+	make.no_hello = true;
+	start();
+	end();
+	look();
+	assert_int_equal(seen.connections, 0);
+	assert_int_equal(seen.headless, 1);
 }
 
 /** From some octet on the client's text is nonsense: nothing is blamed for it, or read from it. */
@@ -560,6 +650,9 @@ int main(void)
 		cmocka_unit_test(tries_are_bounded),
 		cmocka_unit_test(what_the_snap_length_cut_is_no_fault),
 		cmocka_unit_test(other_secrets_open_nothing),
+		cmocka_unit_test(secrets_may_contradict_each_other),
+		cmocka_unit_test(a_log_may_grow),
+		cmocka_unit_test(it_may_begin_with_its_client_hello),
 		cmocka_unit_test(nonsense_is_passed_over),
 	};
 
