@@ -382,6 +382,18 @@ static void check_sum_up(struct check *k, struct stream *s, uint64_t frame)
 	}
 }
 
+/* Followed for its port alone, it may be anything. */
+static void check_note_nothing(struct check *k, struct connection *c, uint64_t frame)
+{
+	struct line l = {0};
+
+	for (unsigned i = 0; i < 2; i++)
+		if (c->stream[i].start.seen || c->stream[i].fpdus != 0)
+			return;
+	line_add(&l, "neither start-up frames nor FPDUs were found: nothing is judged");
+	check_note_line(k, &c->stream[0], frame, &l);
+}
+
 /* What the connection ends in the middle of: its ends may have meant to. */
 static void check_note_unfinished(struct check *k, struct stream *s, uint64_t frame)
 {
@@ -459,6 +471,8 @@ static void check_on_closed(
 		if (how == CONNECTION_CLOSED || how == CONNECTION_RESET)
 			check_note_unfinished(k, &c->stream[i], frame);
 	}
+	if (how != CONNECTION_EVICTED)
+		check_note_nothing(k, c, frame);
 	check_sum_repeated(k, c, frame);
 	reads_free(&own->side[0].reads);
 	reads_free(&own->side[1].reads);

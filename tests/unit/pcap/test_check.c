@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "check_case.h"
 
+#include "support/cap_bytes.h"
+
 /* Captures in which nothing is wrong, or nothing can be known to be. */
 
 static void good(struct cap_maker *m)
@@ -144,6 +146,41 @@ static void test_mid_stream(void **state)
 	cap_maker_free(&m);
 }
 
+/* Followed for its port alone: that nothing was found in it is no good news. */
+static void test_nothing_to_judge(void **state)
+{
+	static const struct follow_config config = {.ports = {7174}, .num_ports = 1};
+
+	for (unsigned sends = 0; sends < 2; sends++) {
+		struct check k = {.report = {.all = true}};
+		struct cap_maker m;
+		struct cap_file *c;
+		struct cap_error e;
+		struct follow w;
+		char *said = NULL;
+		size_t len;
+
+		cap_maker_init(&m);
+		for (uint32_t i = 0; i < 20; i++)
+			if (sends)
+				cap_maker_send(&m, 0, 100 + i, 10);
+			else
+				cap_maker_text(&m, 0, "\x17\3\3\0\x40 something else", 20);
+		k.report.out = open_memstream(&said, &len);
+		assert_non_null(k.report.out);
+		c = cap_open_bytes(m.bytes, m.len, &e);
+		assert_non_null(c);
+		assert_int_equal(follow_init(&w, &config, &check_ops, &k), 0);
+		assert_int_equal(follow_capture(&w, c, &e), CAP_END);
+		assert_int_equal(fclose(k.report.out), 0);
+		assert_int_equal(w.shared.connections, 1);
+		assert_int_equal(strstr(said, "nothing is judged") != NULL, !sends);
+		cap_close(c);
+		free(said);
+		cap_maker_free(&m);
+	}
+}
+
 /* Flipping any bit of an FPDU with CRC is found. */
 static void test_every_bit(void **state)
 {
@@ -171,6 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_mid_stream),
+		cmocka_unit_test(test_nothing_to_judge),
 		cmocka_unit_test(test_every_bit),
 	};
 
