@@ -69,14 +69,23 @@ static struct wanted *shim_once_of(int sig)
 			       : &shim_ending.term;
 }
 
+/**
+ * Who holds the lock has all signals blocked, so it may be taken here. A child has its memory, and
+ * not the thread that may hold it.
+ */
 static void shim_on_once(int sig, siginfo_t *info, void *context)
 {
-	struct sigaction a = wanted_get(shim_once_of(sig)), now;
+	bool watched = atomic_load(&shim_ending.owner) == getpid();
+	struct sigaction a, now;
+	sigset_t mask;
 
-	/* Another thread may have set another one since. */
-	if (shim_real_sigaction(sig, &shim_standing_in, &now) == 0 &&
-		now.sa_sigaction != shim_on_once)
-		shim_real_sigaction(sig, &now, NULL);
+	if (watched)
+		wanted_lock(&mask);
+	a = wanted_get(shim_once_of(sig));
+	if (shim_real_sigaction(sig, NULL, &now) == 0 && now.sa_sigaction == shim_on_once)
+		shim_real_sigaction(sig, &shim_standing_in, NULL);
+	if (watched)
+		wanted_unlock(&mask);
 	wanted_call(&a, sig, info, context);
 }
 

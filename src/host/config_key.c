@@ -304,9 +304,10 @@ const struct config_key config_keys[] = {
 	{"tls_handshakes_per_peer",
 		CONFIG_IS_NUMBER(tls.handshakes_per_peer, 0, CONFIG_MAX_CONNECTIONS),
 		.initial = "1000",
-		.text = "Handshakes of TLS that one address may begin with us in a second (IPv6: "
-			"one network of 64 bits), and those of four seconds at once. Connections "
-			"beyond are reset. 0: any number."},
+		.text = "Handshakes of TLS that one address may begin with us in a second, and "
+			"those of four seconds at once; four times that the addresses of an IPv6 "
+			"network of 64 bits together. Connections beyond are reset. 0: any "
+			"number."},
 	{"tls_keylog", CONFIG_IS_TEXT(tls.keylog, "the path of a file"), .absent = "none",
 		.text = "File to add the secrets of all connections to, for Wireshark. Who has "
 			"it and the packets can read everything."},

@@ -129,6 +129,8 @@ static uint64_t sock_rx_make_room(struct sock_conn *victim)
 	}
 	victim->rx = sock_held_cut(victim->s, h, victim->rx);
 	if (h->bytes < before) {
+		/* It goes behind others of its peer, which may be whole. */
+		sock_held_uncharge(h, &victim->rx_wait);
 		sock_held_charge(h, &victim->rx_wait, &victim->remote.addr, victim->rx->size);
 	} else {
 		sock_held_evict(victim);

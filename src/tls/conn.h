@@ -61,6 +61,7 @@ struct tls_conn {
 	bool rx_stalled;      /**< records wait below until the user takes what is kept */
 	size_t rx_shown;      /**< of the content of those, so much the user is done with */
 	bool rationed;        /**< there was no share to keep content in */
+	size_t room_refused;  /**< that there was no share for */
 	size_t rx_need;       /**< if they wait for a share: open them when so much is there */
 	bool starved;         /**< they wait for memory, too */
 	struct tls_starved *starved_in; /**< or NULL: what the peer or the user does helps */

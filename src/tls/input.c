@@ -66,6 +66,7 @@ static bool tls_input_have_room(struct tls_conn *c, size_t want)
 	r = tls_kept_grow(&c->stack->kept, &c->kept, want, &remote.addr);
 	if (r == TLS_KEPT_NO_SHARE) {
 		c->rationed = true;
+		c->room_refused = want;
 		c->stack->stats.rationed++;
 	}
 	return r == TLS_KEPT;
@@ -282,7 +283,8 @@ struct tls_input_run {
 	size_t have, full, all;
 	struct tls_input_bytes from;
 	uint64_t seq;
-	bool control; /**< a record that is no content is behind it */
+	bool control;   /**< a record that is no content is behind it */
+	size_t partial; /**< of the record behind it that is not whole: so long it will be; or 0 */
 };
 
 static void tls_input_begin_run(
@@ -290,6 +292,7 @@ static void tls_input_begin_run(
 {
 	r->have = 0;
 	r->control = false;
+	r->partial = 0;
 	r->full = TLS_SCRATCH_FULL;
 	r->from = *b;
 	r->seq = c->rx.seq;
@@ -299,7 +302,7 @@ static void tls_input_begin_run(
  * No memory for what the user has left: the run's records stay below.
  * @param whole the longest FPDU would have been shown whole: its end, or the user, brings it on.
  */
-static void tls_input_starve(struct tls_conn *c, bool whole)
+static void tls_input_starve(struct tls_conn *c, bool whole, bool nested)
 {
 	struct tls_stack *s = c->stack;
 
@@ -309,7 +312,7 @@ static void tls_input_starve(struct tls_conn *c, bool whole)
 	c->starved = true;
 	if (c->rationed && whole)
 		return;
-	c->starved_in = c->rationed ? &s->rationed : &s->starved;
+	c->starved_in = c->rationed && !nested ? &s->rationed : &s->starved;
 	TAILQ_INSERT_TAIL(&c->starved_in->list, c, starved_link);
 	c->starved_in->count++;
 }
@@ -344,13 +347,38 @@ static void tls_input_try_some(struct tls_starved *list, unsigned n, const struc
 	}
 }
 
+/** So many are asked each time whether there is a share for them. */
+#define TLS_RATIONED_ASKED 8
+
+/** Nothing is opened for those that would not have a share now, either. */
+static void tls_input_try_rationed(struct tls_stack *s, const struct tls_conn *but)
+{
+	unsigned n =
+		s->rationed.count < TLS_RATIONED_ASKED ? s->rationed.count : TLS_RATIONED_ASKED;
+
+	for (; n != 0; n--) {
+		struct tls_conn *c = TAILQ_FIRST(&s->rationed.list);
+		struct ip_endpoint local, remote;
+
+		if (c->below && c != but) {
+			llp_endpoints(c->below, &local, &remote);
+			if (tls_kept_may_grow(&s->kept, &c->kept, c->room_refused, &remote.addr)) {
+				tls_input_try_some(&s->rationed, 1, but);
+				return;
+			}
+		}
+		TAILQ_REMOVE(&s->rationed.list, c, starved_link);
+		TAILQ_INSERT_TAIL(&s->rationed.list, c, starved_link);
+	}
+}
+
 void tls_input_try_starved(struct tls_stack *s, const struct tls_conn *but)
 {
 	if (s->starved.count + s->rationed.count == 0 || s->starved_tried || s->scratch_used)
 		return;
 	s->starved_tried = true;
 	tls_input_try_some(&s->starved, s->starved.count, but);
-	tls_input_try_some(&s->rationed, s->rationed.count ? 1 : 0, but);
+	tls_input_try_rationed(s, but);
 	s->starved_tried = false;
 }
 
@@ -391,9 +419,11 @@ static bool tls_input_pass_shown(
  * when there are twice as many: a peer must not have us open the same records with each octet that
  * it sends.
  */
-static void tls_input_want(struct tls_conn *c, size_t opened, size_t left)
+static void tls_input_want(struct tls_conn *c, size_t opened, size_t left, size_t partial)
 {
-	c->rx_need = opened + (c->need > left ? c->need - left : opened);
+	size_t more = c->need > left ? c->need - left : opened;
+
+	c->rx_need = opened + (more > partial ? more : partial);
 }
 
 /**
@@ -420,7 +450,7 @@ static bool tls_input_end_run(
 		behind = b->left;
 		left = c->kept.len + r->have - done;
 		more = tls_input_pass_shown(c, b, r);
-		tls_input_want(c, b->left - behind, left);
+		tls_input_want(c, b->left - behind, left, r->partial);
 		if (more && r->have >= r->full) {
 			/* Now there is room for the rest of what began behind them. */
 			tls_input_begin_run(c, b, r);
@@ -428,7 +458,8 @@ static bool tls_input_end_run(
 			return true;
 		}
 		if (!c->dead)
-			tls_input_starve(c, r->all == TLS_SCRATCH_ALL && !r->control);
+			tls_input_starve(c, r->all == TLS_SCRATCH_ALL && !r->control,
+				r->all != TLS_SCRATCH_ALL);
 		return false;
 	}
 	c->rx_shown -= before;
@@ -458,8 +489,10 @@ static void tls_input_records(
 			c->rx_stalled = true;
 			break;
 		}
-		if (!tls_input_open(c, b, text, &type, &len, need))
+		if (!tls_input_open(c, b, text, &type, &len, need)) {
+			r.partial = *need;
 			break;
+		}
 		if (type == TLS_APPLICATION_DATA && !tls_post_is_partial(c)) {
 			r.have += len;
 			if (r.have >= r.full && !tls_input_end_run(c, b, &r, false))
@@ -499,7 +532,7 @@ static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size
 	tls_input_feed(c);
 	c->rx_stalled = c->rationed = false;
 	if (!out) {
-		tls_input_starve(c, false);
+		tls_input_starve(c, false, true);
 		return;
 	}
 	if (out == s->scratch)

@@ -48,6 +48,10 @@ enum tls_kept_result {
 enum tls_kept_result tls_kept_grow(
 	struct tls_kept_share *s, struct tls_kept *k, size_t room, const struct ip_addr *peer);
 
+/** Would there be a share for @p room octets? */
+bool tls_kept_may_grow(const struct tls_kept_share *s, const struct tls_kept *k, size_t room,
+	const struct ip_addr *peer);
+
 /** Nothing is kept any more. */
 void tls_kept_clear(struct tls_kept_share *s, struct tls_kept *k);
 

@@ -5,17 +5,15 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-bool tls_rate_take(struct tls_rate *r, const struct ip_addr *peer, uint64_t now)
+static bool tls_rate_take_of(
+	struct tls_rate *r, const struct ip_addr *whose, uint64_t interval, uint64_t now)
 {
-	const struct ip_addr net = peer_set_network(peer);
 	bool any = false;
 
-	if (r->interval == 0)
-		return true;
 	for (unsigned i = 0; i < TLS_RATE_ROWS; i++) {
 		uint64_t *full_at =
-			&r->full_at[i][siphash(&r->key[i], &net, sizeof net) % TLS_RATE_PLACES];
-		uint64_t next = (*full_at > now ? *full_at : now) + r->interval;
+			&r->full_at[i][siphash(&r->key[i], whose, sizeof *whose) % TLS_RATE_PLACES];
+		uint64_t next = (*full_at > now ? *full_at : now) + interval;
 
 		if (next - now > TLS_RATE_SECONDS * SECOND_NS)
 			continue;
@@ -23,4 +21,16 @@ bool tls_rate_take(struct tls_rate *r, const struct ip_addr *peer, uint64_t now)
 		any = true;
 	}
 	return any;
+}
+
+bool tls_rate_take(struct tls_rate *r, const struct ip_addr *peer, uint64_t now)
+{
+	const struct ip_addr net = peer_set_network(peer);
+
+	if (r->interval == 0)
+		return true;
+	if (!tls_rate_take_of(r, peer, r->interval, now))
+		return false;
+	return ip_addr_is_v4(peer) ||
+	       tls_rate_take_of(r, &net, r->interval / TLS_RATE_OF_NETWORK, now);
 }

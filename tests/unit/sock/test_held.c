@@ -88,11 +88,11 @@ static void half_an_fpdu_of_each_does_not_fill_the_memory(void **state)
 	strangers_go();
 }
 
-/** @return a socket of 127.0.0.2, connected to @p at. */
-static int another_connects(const struct ip_endpoint *at)
+/** @return a socket of 127.0.0.@p host, connected to @p at. */
+static int another_connects(unsigned host, const struct ip_endpoint *at)
 {
 	const struct sockaddr_in from = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1)};
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + host)};
 	const struct sockaddr_in to = {.sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 		.sin_port = htons(at->port)};
@@ -118,7 +118,7 @@ static void who_holds_most_gives_way(void **state)
 	strangers_come(&cfg, 65536, 300);
 	llp_endpoints(f.seen.llp, &at, &remote);
 	for (unsigned i = 0; i < more; i++) {
-		other[i] = another_connects(&at);
+		other[i] = another_connects(2, &at);
 		while (f.accepts < STRANGERS + i + 2)
 			bounded_round();
 		sends(other[i], 60000);
@@ -134,6 +134,37 @@ static void who_holds_most_gives_way(void **state)
 	for (unsigned i = 0; i < more; i++)
 		close(other[i]);
 	strangers_go();
+}
+
+/** Its buffers are whole as they came first, and are cut before a connection of it ends. */
+static void who_came_first_holds_no_more(void **state)
+{
+	enum { FIRST = 16, OTHERS = 260 };
+	const struct sock_stack_config cfg = {.memory = UINT64_C(32) << 20};
+	struct ip_endpoint at, remote;
+	int fd[FIRST + OTHERS];
+	uint8_t byte;
+
+	fixture_open(&f, &cfg);
+	fixture_accept(&f, "127.0.0.1");
+	llp_endpoints(f.seen.llp, &at, &remote);
+	f.seen.frame = f.seen.need = 65536;
+	for (unsigned i = 0; i < FIRST + OTHERS; i++) {
+		fd[i] = i < FIRST ? fixture_plain_connect(&at) : another_connects(2 + i % 8, &at);
+		assert_true(fd[i] >= 0);
+		while (f.accepts < i + 2)
+			bounded_round();
+		sends(fd[i], i < FIRST ? 300 : 60000);
+	}
+	wanted = 1;
+	fixture_until(&f, so_many_have_ended);
+	for (unsigned i = 0; i < FIRST; i++) {
+		assert_int_equal(recv(fd[i], &byte, 1, MSG_DONTWAIT), -1);
+		assert_int_equal(errno, EAGAIN);
+	}
+	for (unsigned i = 0; i < FIRST + OTHERS; i++)
+		close(fd[i]);
+	fixture_close(&f);
 }
 
 static bool all_has_come(struct fixture *x)
@@ -257,6 +288,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(half_an_fpdu_of_each_does_not_fill_the_memory),
 		cmocka_unit_test(who_holds_most_gives_way),
+		cmocka_unit_test(who_came_first_holds_no_more),
 		cmocka_unit_test(little_of_each_is_kept),
 		cmocka_unit_test(who_goes_on_is_not_the_oldest),
 		cmocka_unit_test(who_does_not_read_gives_way),

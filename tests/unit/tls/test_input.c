@@ -140,6 +140,60 @@ static void what_others_have_costs_no_time(void **state)
 	tls_user_expect(&server, 60000);
 }
 
+/** Of a record, either, that nothing can be had of before it is whole. */
+static void nor_does_a_record_in_pieces(void **state)
+{
+	begin(0);
+	if (!rationed)
+		return;
+	have_memory(false);
+	server.chunk = 60000;
+	bring(0, 58800, 1400);
+	llp_mem_set_segment(mem, 1);
+	bring(58800, 16000, 16000);
+	tls_user_expect(&server, 60000);
+	assert_in_range(tls_stack_stats(server.stack)->rationed, 1, 20);
+}
+
+static size_t takes_all(void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
+{
+	return total;
+}
+
+/** What waits behind new keys, for a share that it cannot have, is not opened for others' bytes. */
+static void nor_do_the_bytes_of_others(void **state)
+{
+	static struct llp_user_ops ops;
+	struct llp *first;
+	uint64_t opened;
+	uint8_t byte = 1;
+
+	begin(40);
+	if (!rationed)
+		return;
+	have_memory(false);
+	server.chunk = 60000;
+	bring(0, 59990, 1400);
+	client.stack->records_max = 0;
+	assert_int_equal(server.stack->rationed.count, 1);
+	first = server.llp;
+	server.llp = NULL;
+	client.connected = server.connected = false;
+	tls_user_connect(&client, mem, 1, PORT);
+	llp_mem_run(mem, STEPS);
+	assert_true(client.connected && server.connected && server.llp != first);
+	ops = *server.llp->user_ops;
+	ops.readable = takes_all;
+	server.llp->user_ops = &ops;
+	opened = tls_stack_stats(server.stack)->rationed;
+	for (unsigned i = 0; i < 100; i++) {
+		tls_user_send(&client, &byte, 1);
+		llp_mem_run(mem, STEPS);
+	}
+	assert_int_equal(tls_stack_stats(server.stack)->rationed, opened);
+	llp_abort(first);
+}
+
 static void segments_of_any_size_do(void **state)
 {
 	for (size_t segment = 1; segment < 60; segment += 7) {
@@ -386,6 +440,8 @@ int main(void)
 		TEST(one_longer_than_what_is_opened_at_a_time_is),
 		TEST(many_of_the_longest_are),
 		TEST(what_others_have_costs_no_time),
+		TEST(nor_does_a_record_in_pieces),
+		TEST(nor_do_the_bytes_of_others),
 		TEST(segments_of_any_size_do),
 		TEST(what_was_kept_before_comes_first),
 		TEST(memory_comes_and_goes),

@@ -64,8 +64,21 @@ static void others_have_their_own(void **state)
 	assert_int_equal(begin(&a, 2 * BURST, 0), BURST);
 	assert_int_equal(begin(&b, 2 * BURST, 0), BURST);
 	assert_int_equal(begin(&net, 2 * BURST, 0), BURST);
-	assert_int_equal(begin(&same, BURST, 0), 0);
+	assert_int_equal(begin(&same, 2 * BURST, 0), BURST);
 	assert_int_equal(begin(&other, BURST, 0), BURST);
+}
+
+/** However many addresses of it a stranger has. */
+static void a_network_has_one_beside(void **state)
+{
+	struct ip_addr a = addr("fd00::1:0");
+	unsigned all = 0;
+
+	for (unsigned i = 0; i < 64; i++) {
+		a.b[15] = (uint8_t)i;
+		all += begin(&a, BURST / 4, 0);
+	}
+	assert_int_equal(all, TLS_RATE_OF_NETWORK * BURST);
 }
 
 /** Of 64 that take all they get, hardly one in a thousand others notices. */
@@ -100,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_burst_and_then_the_rate, set_up),
 		cmocka_unit_test_setup(others_have_their_own, set_up),
+		cmocka_unit_test_setup(a_network_has_one_beside, set_up),
 		cmocka_unit_test_setup(attackers_do_not_shut_others_out, set_up),
 		cmocka_unit_test_setup(without_a_limit_all_begin, set_up),
 	};
