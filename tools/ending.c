@@ -56,7 +56,11 @@ int ending_take(void)
 
 	ending_mask(SIG_BLOCK, &set);
 	fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd >= 0)
+		return fd;
+	fd = -errno;
+	ending_mask(SIG_UNBLOCK, &set);
+	return fd;
 }
 
 void ending_give_back(int fd)
