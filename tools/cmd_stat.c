@@ -124,10 +124,10 @@ static int cmd_stat_follow(struct telemetry_clients *c, const struct cmd_stat_op
 	struct telemetry_sample before = {.n = 0}, now;
 	const struct telemetry_row *r;
 	unsigned long lines = 0;
-	int rc = EXIT_SUCCESS;
+	int rc = EXIT_SUCCESS, failed;
 	pid_t pid = 0;
 
-	while (telemetry_sample_take(&now, c, before.time > 0 ? &before : NULL) == 0) {
+	while (!(failed = telemetry_sample_take(&now, c, before.time > 0 ? &before : NULL))) {
 		telemetry_sample_free(&before);
 		before = now;
 		r = cmd_stat_find_qp(&before, (uint32_t)o->qp, pid);
@@ -148,7 +148,9 @@ static int cmd_stat_follow(struct telemetry_clients *c, const struct cmd_stat_op
 		telemetry_clients_renew(c);
 	}
 	telemetry_sample_free(&before);
-	return rc;
+	if (failed)
+		fprintf(stderr, "uiwarp stat: %s\n", telemetry_sample_error(failed));
+	return failed ? EXIT_FAILURE : rc;
 }
 
 /* ---- record ------------------------------------------------------------------------------ */
@@ -249,7 +251,7 @@ static int cmd_stat_record(struct telemetry_clients *c, const struct cmd_stat_op
 			rc = -errno;
 	}
 	if (rc)
-		fprintf(stderr, "uiwarp stat: %s: %s\n", o->record, strerror(-rc));
+		fprintf(stderr, "uiwarp stat: %s: %s\n", o->record, telemetry_sample_error(rc));
 	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -266,37 +268,56 @@ static void cmd_stat_tell_refused(const struct telemetry_clients *c)
 static int cmd_stat_table(struct telemetry_clients *c)
 {
 	struct telemetry_sample s;
+	int rc = telemetry_sample_take(&s, c, NULL);
 
-	if (telemetry_sample_take(&s, c, NULL) != 0) {
-		fprintf(stderr, "uiwarp stat: no memory\n");
+	if (rc) {
+		fprintf(stderr, "uiwarp stat: %s\n", telemetry_sample_error(rc));
 		return EXIT_FAILURE;
 	}
 	stat_print_table(stdout, &s);
 	telemetry_sample_free(&s);
-	cmd_stat_tell_refused(c);
 	return EXIT_SUCCESS;
 }
 
-static int cmd_stat_all(struct telemetry_clients *c, bool prometheus)
+/** Each process is forgotten before the next one is asked. */
+static int cmd_stat_json(struct telemetry_clients *c)
 {
+	const char *before = "[\n ";
+	bool whole = true;
+
+	for (unsigned i = 0; i < c->n && whole; i++) {
+		json_t *process = stat_print_collect(&c->client[i], false);
+
+		if (!process)
+			continue;
+		fputs(before, stdout);
+		before = ",\n ";
+		whole = stat_print_json(stdout, process);
+		json_decref(process);
+	}
+	puts(*before == '[' ? "[]" : "\n]");
+	if (!whole)
+		fprintf(stderr, "uiwarp stat: no memory\n");
+	return whole ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int cmd_stat_prometheus(struct telemetry_clients *c)
+{
+	size_t room = STAT_PRINT_BYTES;
 	json_t *all = json_array();
 	int rc = 0;
 
-	for (unsigned i = 0; i < c->n; i++) {
-		json_t *process = stat_print_collect(&c->client[i]);
+	for (unsigned i = 0; i < c->n && !rc; i++) {
+		json_t *process = stat_print_collect(&c->client[i], true);
 
-		if (process)
-			json_array_append_new(all, process);
+		rc = process ? stat_print_keep(all, process, &room) : 0;
+		json_decref(process);
 	}
-	if (prometheus)
+	if (rc)
+		fprintf(stderr, "uiwarp stat: %s\n", telemetry_sample_error(rc));
+	else
 		stat_print_prometheus(stdout, all);
-	else /* a terminal knows control characters beyond those that JSON must escape */
-		rc = json_dumpf(
-			all, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII);
-	if (!prometheus)
-		putchar('\n');
 	json_decref(all);
-	cmd_stat_tell_refused(c);
 	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -316,10 +337,14 @@ int cmd_stat(int argc, char **argv)
 		rc = cmd_stat_follow(&c, &o);
 	else if (o.record)
 		rc = cmd_stat_record(&c, &o);
-	else if (o.json || o.prometheus)
-		rc = cmd_stat_all(&c, o.prometheus);
+	else if (o.json)
+		rc = cmd_stat_json(&c);
+	else if (o.prometheus)
+		rc = cmd_stat_prometheus(&c);
 	else
 		rc = cmd_stat_table(&c);
+	if (!o.follow && !o.record)
+		cmd_stat_tell_refused(&c);
 	telemetry_clients_close(&c);
 	return rc;
 }

@@ -326,7 +326,7 @@ int cmd_top(int argc, char **argv)
 		cmd_top_end(&t.saved);
 	}
 	if (rc)
-		fprintf(stderr, "uiwarp top: %s\n", strerror(-rc));
+		fprintf(stderr, "uiwarp top: %s\n", telemetry_sample_error(rc));
 	telemetry_sample_free(&t.shown);
 	telemetry_sample_free(&t.before);
 	telemetry_clients_close(&t.clients);

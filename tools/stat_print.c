@@ -83,6 +83,30 @@ void stat_print_follow(
 		stat_print_scaled((double)r->queued, queued), r->retransmits, r->send_depth);
 }
 
+/** What stands in an array is indented by one more; in strings there are no line feeds. */
+static int stat_print_indented(const char *text, size_t len, void *out)
+{
+	const char *end;
+
+	while ((end = memchr(text, '\n', len))) {
+		size_t line = (size_t)(end + 1 - text);
+
+		fwrite(text, 1, line, out);
+		fputc(' ', out);
+		text += line;
+		len -= line;
+	}
+	fwrite(text, 1, len, out);
+	return 0;
+}
+
+bool stat_print_json(FILE *out, const json_t *process)
+{
+	/* A terminal knows control characters beyond those that JSON must escape. */
+	return json_dump_callback(process, stat_print_indented, out,
+		       JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII) == 0;
+}
+
 /** The ends of a QP's stream or of a connection, which tell it from all others of the process. */
 static const char *stat_print_ends(const json_t *item, char *text, size_t len)
 {
@@ -107,7 +131,7 @@ static void stat_print_join(const json_t *qps, const json_t *connections)
 	json_decref(by_ends);
 }
 
-json_t *stat_print_collect(struct telemetry_client *c)
+json_t *stat_print_collect(struct telemetry_client *c, bool metrics)
 {
 	json_t *all = json_object(), *info = telemetry_client_ask(c, "/uiwarp/info");
 
@@ -123,6 +147,8 @@ json_t *stat_print_collect(struct telemetry_client *c)
 	json_object_set_new(all, "qps", telemetry_client_list(c, "/uiwarp/qps"));
 	stat_print_join(json_object_get(all, "qps"), json_object_get(all, "connections"));
 	json_object_set_new(all, "cqs", telemetry_client_list(c, "/uiwarp/cqs"));
+	if (metrics)
+		return all;
 	json_object_set_new(all, "mrs", telemetry_client_list(c, "/uiwarp/mrs"));
 	json_object_set_new(all, "config", telemetry_client_ask(c, "/uiwarp/config"));
 	json_object_set_new(all, "log", telemetry_client_ask(c, "/uiwarp/log"));

@@ -6,6 +6,7 @@
 #include "host/counters.h"
 #include "tools/stat_print.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -207,6 +208,78 @@ static void stat_prometheus_terminates(FILE *out, const json_t *all)
 		stat_prometheus_end(
 			out, (double)json_integer_value(json_object_get(t, direction[d])));
 	}
+}
+
+/* ---- what is kept of a process ----------------------------------------------------------- */
+
+/** Bytes that it takes, at most; jansson's own. */
+static size_t stat_prometheus_size(const json_t *value)
+{
+	size_t bytes = 64 + json_string_length(value), i;
+	const json_t *item;
+	const char *key;
+	json_t *member;
+
+	if (json_is_array(value))
+		bytes += 128;
+	json_array_foreach(value, i, item) bytes += 16 + stat_prometheus_size(item);
+	if (json_is_object(value))
+		bytes += 192;
+	json_object_foreach((json_t *)(uintptr_t)value, key, member) bytes +=
+		128 + strlen(key) + stat_prometheus_size(member);
+	return bytes;
+}
+
+static void stat_prometheus_keep(json_t *to, const json_t *from, const char *key)
+{
+	json_t *value = json_object_get(from, key);
+
+	if (value)
+		json_object_set(to, key, value);
+}
+
+/** What the metrics of @p list need of an item. */
+static json_t *stat_prometheus_keep_item(const char *list, const json_t *item)
+{
+	json_t *kept = json_object();
+
+	for (size_t i = 0; i < sizeof stat_prometheus_metrics / sizeof stat_prometheus_metrics[0];
+		i++) {
+		const struct stat_prometheus_metric *m = &stat_prometheus_metrics[i];
+
+		if (strcmp(m->list, list) != 0)
+			continue;
+		stat_prometheus_keep(kept, item, m->key);
+		for (unsigned l = 0; l < 3 && m->label[l]; l++)
+			stat_prometheus_keep(kept, item, m->label[l]);
+	}
+	return kept;
+}
+
+int stat_print_keep(json_t *all, const json_t *process, size_t *room)
+{
+	static const char *const whole[] = {"info", "socket", "stats", "rnic"};
+	static const char *const list[] = {"connections", "qps", "cqs"};
+	json_t *kept = json_object(), *item;
+	size_t i, bytes;
+
+	for (unsigned w = 0; w < sizeof whole / sizeof whole[0]; w++)
+		stat_prometheus_keep(kept, process, whole[w]);
+	for (unsigned l = 0; l < sizeof list / sizeof list[0]; l++) {
+		json_t *items = json_array();
+
+		json_array_foreach(json_object_get(process, list[l]), i, item)
+			json_array_append_new(items, stat_prometheus_keep_item(list[l], item));
+		json_object_set_new(kept, list[l], items);
+	}
+	bytes = stat_prometheus_size(kept);
+	if (bytes > *room) {
+		json_decref(kept);
+		return -ENOBUFS;
+	}
+	*room -= bytes;
+	json_array_append_new(all, kept);
+	return 0;
 }
 
 void stat_print_prometheus(FILE *out, const json_t *all)

@@ -35,9 +35,7 @@ static void telemetry_client_drop(struct telemetry_client *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
-	free(c->text);
 	c->fd = -1;
-	c->text = NULL;
 	c->greeted = false;
 }
 
@@ -85,14 +83,47 @@ static bool telemetry_client_send(struct telemetry_client *c, const char *comman
 	       send(c->fd, command, strlen(command), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
+/** One answer is looked at at a time, whosever it is: many that may be long need one room. */
+static bool telemetry_client_make_room(struct telemetry_clients *all, size_t room)
+{
+	char *more = room > all->room ? realloc(all->text, room) : all->text;
+
+	if (!more)
+		return false;
+	all->text = more;
+	all->room = room > all->room ? room : all->room;
+	return true;
+}
+
 /** @return bytes, or 0: it has gone, is waited for in vain, or says too much. */
 static size_t telemetry_client_receive(struct telemetry_client *c)
 {
 	ssize_t n = -1;
 
 	if (telemetry_client_await(c, POLLIN))
-		n = recv(c->fd, c->text, c->room, MSG_TRUNC | MSG_DONTWAIT);
+		n = recv(c->fd, c->all->text, c->room, MSG_TRUNC | MSG_DONTWAIT);
 	return n <= 0 || (size_t)n > c->room ? 0 : (size_t)n;
+}
+
+size_t telemetry_client_tree(const char *text, size_t len)
+{
+	/* Of jansson and malloc() on 64 bits; each has the least that comes with it. */
+	static const unsigned char cost[256] = {
+		['{'] = 240, ['['] = 160, [','] = 48, [':'] = 48, ['"'] = 64};
+	size_t bytes = len + 64;
+	bool quoted = false;
+
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (!quoted)
+			bytes += cost[c];
+		if (c == '"')
+			quoted = !quoted;
+		else if (c == '\\' && quoted)
+			i++;
+	}
+	return bytes;
 }
 
 /** One that was waited for needs not be waited for again when it is connected to. */
@@ -102,12 +133,27 @@ static void telemetry_client_lose(struct telemetry_client *c)
 	c->fd = c->waited ? -EAGAIN : -1;
 }
 
+/** Who has told more than is kept is not listened to any more. */
+static void telemetry_client_refuse(struct telemetry_client *c, const char *why)
+{
+	snprintf(c->refused, sizeof c->refused, "%s", why);
+	telemetry_client_drop(c);
+}
+
+/** What is asked for is kept, and what is not is not made: a tree may be 80 times its text. */
 static json_t *telemetry_client_hear(struct telemetry_client *c)
 {
-	size_t n = telemetry_client_receive(c);
+	size_t n = telemetry_client_receive(c), bytes = telemetry_client_tree(c->all->text, n);
 
-	c->said = n;
-	return n ? json_loadb(c->text, n, 0, NULL) : NULL;
+	if (n == 0)
+		return NULL;
+	if (bytes > c->all->most - c->kept || n > TELEMETRY_CLIENT_TEXT - c->told) {
+		telemetry_client_refuse(c, "it tells more than is kept");
+		return NULL;
+	}
+	c->kept += bytes;
+	c->told += n;
+	return json_loadb(c->all->text, n, 0, NULL);
 }
 
 /** Read the greeting, which has come. @return false: it is none. */
@@ -118,19 +164,14 @@ static bool telemetry_client_begin(struct telemetry_client *c)
 
 	c->waited = false;
 	c->room = CLIENT_ROOM;
-	c->text = malloc(c->room);
-	greeting = c->text ? telemetry_client_hear(c) : NULL;
+	c->kept = c->told = 0;
+	greeting = telemetry_client_make_room(c->all, c->room) ? telemetry_client_hear(c) : NULL;
 	room = json_integer_value(json_object_get(greeting, "max_output_len"));
 	c->greeted = greeting != NULL;
 	json_decref(greeting);
-	if (room > CLIENT_ROOM && room <= CLIENT_ROOM_MAX) {
-		char *more = realloc(c->text, (size_t)room);
-
-		if (more) {
-			c->text = more;
-			c->room = (size_t)room;
-		}
-	}
+	if (room > CLIENT_ROOM && room <= CLIENT_ROOM_MAX &&
+		telemetry_client_make_room(c->all, (size_t)room))
+		c->room = (size_t)room;
 	return c->greeted;
 }
 
@@ -144,7 +185,7 @@ json_t *telemetry_client_ask(struct telemetry_client *c, const char *command)
 		answer = telemetry_client_hear(c);
 	value = json_is_object(answer) ? json_object_iter_value(json_object_iter(answer)) : NULL;
 	json_incref(value);
-	if (!value)
+	if (!value && c->greeted)
 		telemetry_client_lose(c);
 	json_decref(answer);
 	return value;
@@ -176,16 +217,11 @@ static bool telemetry_client_next_page(struct telemetry_client_pages *p, uint64_
 	return true;
 }
 
-/** Who has told more than a list may have is not listened to any more. */
 static bool telemetry_client_is_endless(const struct telemetry_client_pages *p)
 {
-	struct telemetry_client *c = p->client;
-
-	if (p->items <= TELEMETRY_CLIENT_ITEMS && p->pages <= TELEMETRY_CLIENT_PAGES &&
-		c->all->kept <= TELEMETRY_CLIENT_BYTES)
+	if (p->items <= TELEMETRY_CLIENT_ITEMS && p->pages <= TELEMETRY_CLIENT_PAGES)
 		return false;
-	snprintf(c->refused, sizeof c->refused, "its list has no end");
-	telemetry_client_drop(c);
+	telemetry_client_refuse(p->client, "its list has no end");
 	return true;
 }
 
@@ -201,7 +237,6 @@ json_t *telemetry_client_list(struct telemetry_client *c, const char *command)
 		json_t *items = json_object_get(page, "items");
 
 		p.pages++;
-		c->all->kept += c->said;
 		p.items += (unsigned)json_array_size(items);
 		if (!page || telemetry_client_is_endless(&p)) {
 			json_decref(page);
@@ -235,7 +270,7 @@ bool telemetry_client_read(struct telemetry_client *c, const char *command, stru
 
 	if (c->greeted && telemetry_client_send(c, command))
 		n = telemetry_client_receive(c);
-	json_reader_init(r, c->text, n);
+	json_reader_init(r, c->all->text, n);
 	if (n && json_reader_object(r) && json_reader_member(r, &key)) {
 		telemetry_client_note(c, *r);
 		return true;
@@ -429,13 +464,13 @@ void telemetry_clients_renew(struct telemetry_clients *c)
 		/* Nothing was asked. */
 		if (c->client[i].greeted && telemetry_client_is_ready(&c->client[i], POLLIN, 0))
 			telemetry_client_drop(&c->client[i]);
+		c->client[i].kept = c->client[i].told = 0;
 		if (telemetry_client_is_there(&c->client[i]))
 			c->client[kept++] = c->client[i];
 	}
 	c->n = kept;
 	c->unasked = 0;
 	c->error = 0;
-	c->kept = 0;
 	rc = telemetry_socket_each(c->directory, telemetry_clients_add, c);
 	if (rc)
 		telemetry_clients_note(c, "", rc);
@@ -469,7 +504,9 @@ int telemetry_clients_open(struct telemetry_clients *c, const char *directory, c
 {
 	int rc = 0;
 
-	*c = (struct telemetry_clients){.pids = pids && *pids ? pids : NULL};
+	*c = (struct telemetry_clients){.pids = pids && *pids ? pids : NULL,
+		.most = TELEMETRY_CLIENT_BYTES,
+		.rows = TELEMETRY_CLIENTS_ROWS};
 	if (directory)
 		snprintf(c->directory, sizeof c->directory, "%s", directory);
 	else
@@ -485,5 +522,6 @@ void telemetry_clients_close(struct telemetry_clients *c)
 	for (unsigned i = 0; i < c->n; i++)
 		telemetry_client_drop(&c->client[i]);
 	free(c->client);
+	free(c->text);
 	*c = (struct telemetry_clients){.n = 0};
 }

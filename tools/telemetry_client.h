@@ -18,8 +18,8 @@ struct telemetry_client {
 	bool waited;      /**< in vain; its greeting may come later */
 	size_t room;      /**< the longest answer */
 	char refused[80]; /**< the error that telemetry_client_read() has got last, or "" */
-	char *text;
-	size_t said;                   /**< private: bytes of the last answer */
+	size_t kept;      /**< private: bytes of its answers, as trees */
+	size_t told;      /**< private: the same as text */
 	unsigned slices, asleep;       /**< private: how long it is waited for */
 	struct telemetry_clients *all; /**< private */
 };
@@ -33,7 +33,10 @@ struct telemetry_clients {
 	unsigned unasked; /**< sockets that cannot be connected to, and are not those of the dead */
 	int error; /**< why the first of them cannot, or the directory cannot be read, or 0 */
 	char failed[TELEMETRY_NAME]; /**< its name; "": it is the directory */
-	size_t kept;                 /**< private: bytes of lists */
+	char *text;                  /**< private: the last answer of any of them */
+	size_t room;                 /**< private: of that */
+	size_t most;                 /**< private: TELEMETRY_CLIENT_BYTES, or less in tests */
+	size_t rows;                 /**< private: TELEMETRY_CLIENTS_ROWS, or fewer in tests */
 	/** What the caller does, 20 times a second at least, while one is waited for. May be NULL.
 	 * @return false: it is waited for no more, as if in vain. */
 	bool (*meanwhile)(void *ctx);
@@ -62,8 +65,8 @@ void telemetry_clients_close(struct telemetry_clients *c);
 /**
  * The value that answers @p command. The caller owns it. A process that runs, or wants to, is
  * waited for half a minute; one that is stopped, or of which all threads sleep, for two seconds.
- * @return NULL: the process has gone or does not answer; it is not asked any more until
- * telemetry_clients_renew().
+ * @return NULL: the process has gone, does not answer or tells more than TELEMETRY_CLIENT_BYTES, as
+ * `refused` tells; it is not asked any more until telemetry_clients_renew().
  */
 json_t *telemetry_client_ask(struct telemetry_client *c, const char *command);
 
@@ -73,8 +76,16 @@ json_t *telemetry_client_ask(struct telemetry_client *c, const char *command);
  */
 #define TELEMETRY_CLIENT_ITEMS (1u << 20)
 #define TELEMETRY_CLIENT_PAGES (1u << 16)
-/** Of all lists that telemetry_client_list() keeps until telemetry_clients_renew(). */
-#define TELEMETRY_CLIENT_BYTES (128u << 20)
+/**
+ * Of what telemetry_client_ask() and _list() make for one process until telemetry_clients_renew(),
+ * as telemetry_client_tree() counts. The 65,536 QPs that a device has, with connections and CQs,
+ * are nine tenths of it. Bound by process: none keeps us from what another one tells.
+ */
+#define TELEMETRY_CLIENT_BYTES ((size_t)1 << 30)
+/** The same as text: for long strings, and to be done soon. */
+#define TELEMETRY_CLIENT_TEXT ((size_t)128 << 20)
+/** Of a sample of all processes (telemetry_sample.h): some gigabyte. */
+#define TELEMETRY_CLIENTS_ROWS ((size_t)1 << 21)
 /** Sockets in a directory. */
 #define TELEMETRY_CLIENTS 1024
 
@@ -84,8 +95,11 @@ json_t *telemetry_client_ask(struct telemetry_client *c, const char *command);
  */
 json_t *telemetry_client_list(struct telemetry_client *c, const char *command);
 
+/** Bytes of memory that a tree of the @p len bytes of JSON at @p text takes, at most. */
+size_t telemetry_client_tree(const char *text, size_t len);
+
 /**
- * Have @p r read the value that answers @p command. It lasts until the next request.
+ * Have @p r read the value that answers @p command. It lasts until the next request to any process.
  * @return false: as telemetry_client_ask().
  */
 bool telemetry_client_read(struct telemetry_client *c, const char *command, struct json_reader *r);

@@ -10,8 +10,13 @@
 #include <sys/random.h>
 #include <time.h>
 
+/** @return NULL: errno tells why. */
 static struct telemetry_row *telemetry_sample_add(struct telemetry_sample *s)
 {
+	if (s->n == s->most) {
+		errno = ENOBUFS;
+		return NULL;
+	}
 	/* It doubles: there may be ten thousand. */
 	if ((s->n & (s->n - 1)) == 0) {
 		size_t room = s->n ? 2 * s->n : 1;
@@ -33,7 +38,7 @@ struct telemetry_sample_source {
 	struct telemetry_row process;
 	size_t first;                        /**< of its QPs */
 	struct telemetry_sample connections; /**< rows without a QP */
-	bool no_memory;
+	int rc;
 };
 
 static bool telemetry_sample_read_row(
@@ -41,7 +46,7 @@ static bool telemetry_sample_read_row(
 {
 	struct telemetry_row *r = telemetry_sample_add(to);
 
-	from->no_memory = !r;
+	from->rc = r ? 0 : -errno;
 	if (!r)
 		return false;
 	telemetry_row_read(r, j);
@@ -109,7 +114,7 @@ static bool telemetry_sample_index(
 	return true;
 }
 
-/** Give QPs their connections, and add those that no QP has. @return 0 or -ENOMEM. */
+/** Give QPs their connections, and add those that no QP has. @return 0 or a negative errno. */
 static int telemetry_sample_join(struct telemetry_sample_source *from)
 {
 	struct telemetry_sample *s = from->s;
@@ -136,7 +141,7 @@ static int telemetry_sample_join(struct telemetry_sample_source *from)
 		if (r)
 			*r = ends.row[i];
 		else if (ends.row[i].connected)
-			rc = -ENOMEM;
+			rc = -errno;
 	}
 	free(ends.slot);
 	return rc;
@@ -145,7 +150,8 @@ static int telemetry_sample_join(struct telemetry_sample_source *from)
 /** Add the rows of one process. One that has gone, or does not tell even who it is, has none. */
 static int telemetry_sample_process(struct telemetry_sample *s, struct telemetry_client *c)
 {
-	struct telemetry_sample_source from = {.s = s, .first = s->n};
+	struct telemetry_sample_source from = {
+		.s = s, .first = s->n, .connections = {.most = s->most}};
 	struct json_reader j;
 	int rc = 0;
 
@@ -158,10 +164,10 @@ static int telemetry_sample_process(struct telemetry_sample *s, struct telemetry
 	memcpy(from.process.socket, c->name, sizeof c->name);
 	if (!telemetry_client_each(c, "/uiwarp/qps", telemetry_sample_read_qp, &from))
 		s->n = from.first;
-	if (!telemetry_client_each(
-		    c, "/uiwarp/connections", telemetry_sample_read_connection, &from))
+	if (!from.rc && !telemetry_client_each(
+				c, "/uiwarp/connections", telemetry_sample_read_connection, &from))
 		from.connections.n = 0;
-	rc = from.no_memory ? -ENOMEM : telemetry_sample_join(&from);
+	rc = from.rc ? from.rc : telemetry_sample_join(&from);
 	telemetry_sample_free(&from.connections);
 	return rc;
 }
@@ -233,7 +239,7 @@ int telemetry_sample_take(struct telemetry_sample *s, struct telemetry_clients *
 {
 	int rc = 0;
 
-	*s = (struct telemetry_sample){.n = 0};
+	*s = (struct telemetry_sample){.most = c->rows};
 	for (unsigned i = 0; i < c->n && !rc; i++)
 		rc = telemetry_sample_process(s, &c->client[i]);
 	if (rc) {
@@ -247,6 +253,13 @@ int telemetry_sample_take(struct telemetry_sample *s, struct telemetry_clients *
 	if (before && s->clock > before->clock)
 		telemetry_sample_all_rates(s, before);
 	return 0;
+}
+
+const char *telemetry_sample_error(int rc)
+{
+	return rc == -ENOBUFS ? "the processes tell more than is kept at a time: expected fewer of "
+				"them, by PID"
+			      : strerror(-rc);
 }
 
 void telemetry_sample_free(struct telemetry_sample *s)

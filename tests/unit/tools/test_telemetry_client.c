@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The client of uiwarp stat, top and ctl, and processes that answer as a script has it. */
 #include "tools/telemetry_client.h"
+#include "tools/telemetry_sample.h"
 
 #include "support/limit.h"
 
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,24 +292,117 @@ static void a_list_without_an_end_is_left(void **state)
 	}
 }
 
-/** Few long items are no less than many: all that is kept is bounded. */
-static void long_lists_are_left(void **state)
+/* ---- what is kept ------------------------------------------------------------------------ */
+
+static size_t in_use;
+
+static void *counting_malloc(size_t size)
 {
-	static char item[60003];
-	unsigned n[2];
-	json_t *all;
+	void *p = malloc(size);
+
+	in_use += malloc_usable_size(p) + sizeof(size_t);
+	return p;
+}
+
+static void counting_free(void *p)
+{
+	if (p)
+		in_use -= malloc_usable_size(p) + sizeof(size_t);
+	free(p);
+}
+
+/** Whatever is in it, a tree is no larger than was counted; and not much smaller. */
+static void trees_are_counted(void **state)
+{
+	static const char *const items[] = {"1", "-1.5e3", "true", "\"\"", "\"abc\"",
+		"\"\\\"{[,:\"", "\"\\\\\"", "{}", "[]", "[[]]", "[{}]", "{\"a\":{}}", "[1,2,3]",
+		"{\"a\":\"b\"}", "{\"\":1}",
+		"{\"qp\":131073,\"state\":\"RTS\",\"local\":\"10.0.0.1:7\"}", "[true,false,null]",
+		"{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7,\"h\":8,\"i\":9}"};
+	static char text[1 << 17];
+	json_malloc_t was_malloc;
+	json_free_t was_free;
+
+	json_get_alloc_funcs(&was_malloc, &was_free);
+	json_set_alloc_funcs(counting_malloc, counting_free);
+	for (unsigned i = 0; i < sizeof items / sizeof items[0]; i++) {
+		size_t len = (size_t)snprintf(text, sizeof text, "[%s", items[i]), counted;
+		json_t *tree;
+
+		for (unsigned n = 1; n < 1000; n++)
+			len += (size_t)snprintf(text + len, sizeof text - len, ",%s", items[i]);
+		text[len++] = ']';
+		in_use = 0;
+		counted = telemetry_client_tree(text, len);
+		tree = json_loadb(text, len, 0, NULL);
+		assert_int_equal(json_array_size(tree), 1000);
+		assert_in_range(in_use, 1, counted);
+		if (items[i][0] == '{')
+			assert_in_range(counted, 1, 3 * in_use);
+		json_decref(tree);
+	}
+	json_set_alloc_funcs(was_malloc, was_free);
+}
+
+/** Many in one another are little text, and few long ones few items: neither fills the memory. */
+static void who_tells_more_than_is_kept_is_left(void **state)
+{
+	static char nested[60002], item[60003], honest[40000];
+	const char *const grows[] = {"7", nested, item};
 
 	memset(item, 'A', sizeof item - 1);
 	item[0] = item[sizeof item - 2] = '"';
+	nested[0] = '[';
+	for (size_t i = 1; i + 1 < sizeof nested; i++)
+		nested[i] = "[],"[(i - 1) % 3];
+	nested[sizeof nested - 2] = ']';
+	snprintf(honest, sizeof honest, "{\"/l\":{\"items\":[\"%038000d\"]}}", 7);
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned n = begin(
+			(struct script){.say = {GREETING}, .grows = grows[i], .greets = true});
+		unsigned other =
+			begin((struct script){.say = {GREETING, honest, honest}, .greets = true});
+
+		open_all(2);
+		clients.most = 60000;
+		assert_null(telemetry_client_list(of(n), "/l"));
+		assert_string_equal(of(n)->refused, "it tells more than is kept");
+		assert_false(of(n)->greeted);
+		/* That is nothing to another one, whose answers were forgotten meanwhile. */
+		assert_listed(of(other), 1);
+		telemetry_clients_renew(&clients);
+		assert_listed(of(other), 1);
+		telemetry_clients_close(&clients);
+		end(n);
+		end(other);
+	}
+}
+
+/** Of two processes with a QP and a connection each. */
+static void rows_of_all_processes_are_bound(void **state)
+{
+	static const char info[] = "{\"/i\":{\"pid\":1}}",
+			  qps[] = "{\"/q\":{\"items\":[{\"qp\":1}]}}",
+			  connections[] = "{\"/c\":{\"items\":[{\"remote\":\"r\"}]}}";
+	struct telemetry_sample s;
+
 	for (unsigned i = 0; i < 2; i++)
-		n[i] = begin((struct script){.say = {GREETING}, .grows = item, .greets = true});
+		begin((struct script){.say = {GREETING, info, qps, connections, info, qps,
+					      connections, info, qps, connections},
+			.greets = true});
 	open_all(2);
-	all = telemetry_client_list(of(n[0]), "/l");
-	assert_null(all);
-	assert_string_equal(of(n[0])->refused, "its list has no end");
-	assert_in_range(clients.kept, 0, TELEMETRY_CLIENT_BYTES + 65536);
-	assert_null(telemetry_client_list(of(n[1]), "/l"));
-	assert_in_range(clients.kept, 0, TELEMETRY_CLIENT_BYTES + 2 * 65536);
+	clients.rows = 4;
+	assert_int_equal(telemetry_sample_take(&s, &clients, NULL), 0);
+	assert_int_equal(s.n, 4);
+	telemetry_sample_free(&s);
+	/* Neither a connection nor a QP is left out. */
+	for (unsigned rows = 3; rows >= 2; rows--) {
+		telemetry_clients_close(&clients);
+		open_all(2);
+		clients.rows = rows;
+		assert_int_equal(telemetry_sample_take(&s, &clients, NULL), -ENOBUFS);
+		assert_null(s.row);
+	}
 }
 
 /** Nobody is asked where nobody can be: that is not the same as that nobody is there. */
@@ -600,7 +695,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pages_are_put_together, setup, teardown),
 		cmocka_unit_test_setup_teardown(pages_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_list_without_an_end_is_left, setup, teardown),
-		cmocka_unit_test_setup_teardown(long_lists_are_left, setup, teardown),
+		cmocka_unit_test(trees_are_counted),
+		cmocka_unit_test_setup_teardown(rows_of_all_processes_are_bound, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			who_tells_more_than_is_kept_is_left, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_cannot_be_asked_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_error_is_plain_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(answers_are_as_long_as_was_said, setup, teardown),
