@@ -198,7 +198,7 @@ void tcp_conn_establish(struct tcp_conn *c)
 	c->state = TCP_ESTABLISHED;
 	c->rtx_at = TIMER_NEVER;
 	tcp_rto_collapse(&c->rto);
-	if (c->syn_sent_n > 1)
+	if (c->syn_sent_n > 1) /* RFC 6298 section 5.7: the timer has expired */
 		c->rto.base = TCP_RTO_AFTER_SYN_LOSS;
 	tcp_loss_init(c);
 	c->cwnd_limited = c->snd_una - 1;

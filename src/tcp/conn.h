@@ -80,7 +80,9 @@ struct tcp_conn {
 	bool dirty : 1;
 	bool orphan : 1; /**< the user let go: text that comes is dropped */
 	bool ts_on : 1, sack_on : 1, wscale_on : 1;
-	bool syn_waited : 1; /**< for the neighbour's address: the time is no round trip */
+	/** Its time is no round trip: it waited for the neighbour's address, or was asked for
+	 * again. */
+	bool syn_unmeasured : 1;
 	bool fin_owed : 1;   /**< there was no memory to queue it; no state has changed yet */
 	bool fin_queued : 1; /**< the user closed; with records before it, perhaps */
 	bool fin_received : 1;

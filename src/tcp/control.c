@@ -83,7 +83,7 @@ void tcp_send_syn(struct tcp_conn *c)
 	c->hop_dead = tcp_segment_send_bare(c, &h) == -EHOSTUNREACH;
 	if (c->hop_dead)
 		c->soft_error = -EHOSTUNREACH;
-	c->syn_waited = ip_path_waits(&c->path);
+	c->syn_unmeasured = ip_path_waits(&c->path);
 }
 
 void tcp_send_rst(struct tcp_conn *c)

@@ -26,10 +26,10 @@ static void tcp_rcv_data_fin(struct tcp_conn *c, struct tcp_segment *seg, struct
 	rte_pktmbuf_free(m);
 }
 
-/** The first sample (RFC 6298 section 2.2), of a SYN that was sent once and at once. */
+/** The first sample (RFC 6298 section 2.2), of a SYN that was sent once and at once (Karn). */
 static void tcp_rcv_measure_handshake(struct tcp_conn *c)
 {
-	if (c->syn_sent_n == 1 && !c->syn_waited)
+	if (c->syn_sent_n == 1 && !c->syn_unmeasured)
 		tcp_rto_sample(&c->rto, c->s->now - c->progress_at);
 }
 

@@ -217,7 +217,8 @@ static struct tcp_conn *tcp_listen_grow(struct tcp_listener *l, const struct tcp
 	c->passive = true;
 	c->listener = l;
 	c->cc.ops = l->cc;
-	c->syn_sent_n = e->syn_sent_n + e->repeated; /* Karn's rule cares not why */
+	c->syn_sent_n = e->syn_sent_n;
+	c->syn_unmeasured = e->repeated;
 	c->progress_at = e->sent_at;
 	c->ecn.on = e->ecn;
 	tcp_conn_take_syn(c, &syn);

@@ -270,6 +270,24 @@ static void test_one_lost_syn_does_not_cost_the_initial_window(void **state)
 	host_end(&h);
 }
 
+/** RFC 6298 section 5.7: what the peer's SYN had sent again is no expiry of our timer. */
+static void test_a_syn_that_came_again_is_no_timeout(void **state)
+{
+	struct tcp_conn *c = handshake(300 * MS, true);
+
+	assert_int_equal(c->cc.cwnd, tcp_cc_initial_window(c->emss));
+	assert_int_equal(c->rto.base, TCP_RTO_INITIAL);
+	host_end(&h);
+	c = handshake(1100 * MS, true); /* one expiry, and the SYN once more */
+	assert_int_equal(c->cc.cwnd, tcp_cc_initial_window(c->emss));
+	assert_int_equal(c->rto.base, TCP_RTO_AFTER_SYN_LOSS);
+	assert_int_equal(c->rto.srtt, 0);
+	host_end(&h);
+	c = handshake(3100 * MS, true);
+	assert_int_equal(c->cc.cwnd, c->emss);
+	host_end(&h);
+}
+
 static void test_reset_makes_room(void **state)
 {
 	struct peer p = {.h = &h, .lport = PORT, .wnd = 5000};
@@ -421,6 +439,7 @@ int main(void)
 		cmocka_unit_test(test_limit_of_all_takes_from_the_fullest),
 		cmocka_unit_test(test_a_syn_that_came_again_measures_nothing),
 		cmocka_unit_test(test_one_lost_syn_does_not_cost_the_initial_window),
+		cmocka_unit_test(test_a_syn_that_came_again_is_no_timeout),
 		cmocka_unit_test(test_reset_makes_room),
 		cmocka_unit_test(test_accept_again),
 		cmocka_unit_test(test_unlisten_while_accepting),
