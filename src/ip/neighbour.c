@@ -597,13 +597,15 @@ void neighbour_ask_again(struct ip_stack *s, uint64_t now)
 bool neighbour_ask(struct ip_neighbour *n, uint64_t now)
 {
 	switch ((enum neighbour_state)n->state) {
+	case NEIGHBOUR_FREE:
+		return false;
 	case NEIGHBOUR_NEW:
 	case NEIGHBOUR_FAILED:
-		n->used = now;
-		neighbour_start_resolution(n, now);
-		return false;
-	case NEIGHBOUR_FREE:
 	case NEIGHBOUR_INCOMPLETE:
+		n->used = now;
+		/* A poll asks once, and says nothing of a failure. */
+		if (n->state != NEIGHBOUR_INCOMPLETE || n->polled)
+			neighbour_start_resolution(n, now);
 		return false;
 	case NEIGHBOUR_REACHABLE:
 	case NEIGHBOUR_STALE:

@@ -399,6 +399,25 @@ static void strangers_do_not_fill_the_pool(void **state)
 	host_free(h);
 }
 
+/* Who asks while a router is polled gets all tries, and is told of the failure. */
+static void reach_goes_beyond_a_poll(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr peer = host_addr("10.0.0.2");
+
+	neighbour_poll(entry(h), h->now);
+	host_expect(h, REQUEST);
+	for (unsigned i = 0; i < 3; i++) { /* it does not begin anew each time */
+		assert_int_equal(ip_reach(h->ip, &peer, h->now), -EAGAIN);
+		assert_int_equal(ip_reach(h->ip, &peer, h->now), -EAGAIN);
+		host_expect(h, REQUEST);
+		host_expect_nothing(h);
+		host_run(h, SECOND + SECOND / 10);
+	}
+	assert_int_equal(ip_stack_stats(h->ip)->neighbour_failed, 1);
+	host_free(h);
+}
+
 /* A host with nothing to send yet asks all the same, and again when that was in vain. */
 static void reach_asks(void **state)
 {
@@ -576,6 +595,7 @@ int main(void)
 		cmocka_unit_test(waiting_packets_are_freed_with_the_stack),
 		cmocka_unit_test(strangers_do_not_fill_the_pool),
 		cmocka_unit_test(reach_asks),
+		cmocka_unit_test(reach_goes_beyond_a_poll),
 		cmocka_unit_test(a_router_that_is_there_again_is_used_again),
 		cmocka_unit_test(a_router_that_only_speaks_is_not_used_again),
 	};
