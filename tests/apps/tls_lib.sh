@@ -18,10 +18,10 @@ make_ca() { # NAME
 		-subj "/CN=$1" -keyout "$pki/$1.key" -out "$pki/$1.pem" 2>/dev/null
 }
 
-issue() { # CA NAME ALTERNATIVE-NAMES
+issue() { # CA NAME ALTERNATIVE-NAMES [DAYS]; the days may be over
 	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$2" \
 		-addext "subjectAltName=$3" -keyout "$pki/$2.key" 2>/dev/null |
-		openssl x509 -req -CA "$pki/$1.pem" -CAkey "$pki/$1.key" -CAcreateserial -days 2 \
+		openssl x509 -req -CA "$pki/$1.pem" -CAkey "$pki/$1.key" -CAcreateserial -days "${4:-2}" \
 			-copy_extensions copyall -out "$pki/$2.pem" 2>/dev/null
 }
 
