@@ -33,8 +33,22 @@ static const struct {
 		"if they should come: add a \"policy\" of direction in to the file of \"ipsec\""},
 };
 
+/** Who has another key for what we send drops it, and says nothing that we could hear. */
+static void doctor_explain_esp_silence(struct doctor *d, const struct esp_stats *s)
+{
+	if (s->tx_packets == 0 || s->rx_packets != 0)
+		return;
+	doctor_wrong(d, "%llu packets left under ESP, and nothing came back by it",
+		(unsigned long long)s->tx_packets);
+	doctor_advise(d,
+		"if the peer runs, it has another key for them, or no such SA: its log names "
+		"what it drops, and \"uiwarp stat\" there counts it");
+}
+
 void doctor_explain_esp(struct doctor *d, const struct esp_stats *s)
 {
+	unsigned wrong = d->wrong;
+
 	if (s->sas_in == 0 || s->sas_out == 0) {
 		doctor_wrong(d, "the file of \"ipsec\" has no SA %s one of our addresses",
 			s->sas_in == 0 ? "to" : "from");
@@ -52,6 +66,8 @@ void doctor_explain_esp(struct doctor *d, const struct esp_stats *s)
 		doctor_wrong(d, "%llu %s", (unsigned long long)*n, doctor_esp_faults[i].wrong);
 		doctor_advise(d, "%s", doctor_esp_faults[i].advice);
 	}
+	if (d->wrong == wrong)
+		doctor_explain_esp_silence(d, s);
 }
 
 void doctor_look_at_esp(struct doctor *d)

@@ -168,13 +168,31 @@ static uint16_t doctor_path_largest(struct doctor *d, uint16_t good, uint16_t ba
 	return good;
 }
 
+/** The largest packet that the port takes to the peer: what ESP adds to it must have room, too. */
+static uint16_t doctor_path_mtu(struct doctor *d)
+{
+	struct ip_path path = {.mtu = 0};
+	uint16_t mtu = net_mtu(d->net);
+	struct ip_addr src;
+
+	engine_lock(net_engine(d->net));
+	if (ip_source(net_ip(d->net), &d->peer, &src) == 0 &&
+		ip_path_init(net_ip(d->net), &path, &src, &d->peer, net_now(d->net)) == 0 &&
+		path.link_mtu < mtu)
+		mtu = path.link_mtu;
+	engine_unlock(net_engine(d->net));
+	return mtu;
+}
+
 static void doctor_path_look_at_mtu(struct doctor *d)
 {
-	uint16_t mtu = net_mtu(d->net);
+	uint16_t mtu = doctor_path_mtu(d);
 	uint16_t fits;
 
 	if (doctor_path_passes(d, &d->peer, mtu)) {
-		doctor_good(d, "packets of %u bytes, the port's largest, pass", mtu);
+		doctor_good(d, "packets of %u bytes, %s, pass", mtu,
+			mtu < net_mtu(d->net) ? "the largest that leave the port room for ESP"
+					      : "the port's largest");
 		return;
 	}
 	if (d->echo.state == ECHO_ERROR && d->echo.error == IP_ERROR_MTU) {

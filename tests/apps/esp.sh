@@ -81,4 +81,36 @@ key=ff${key:2}
 client_extra=(--set "ipsec=$work/other")
 run_case another_key left_out 'bad ICV'
 
+# What uiwarp doctor says on the client's side: so many faults, each with its advice.
+doctored() { # COUNT REGEX...
+	local count=$1 regex status=0
+	shift
+	start server rping -s -P -a "$server_v4" -p 7174
+	wait_listening "$started" || return 1
+	transport_settings client
+	transport_in client "$root/scripts/lib/timeout" "$limit" "$uiwarp" doctor "${settings[@]}" "${client_extra[@]}" \
+		"$server_v4" 7174 >"$(log_of client)" 2>"$(errors_of client)" || status=$?
+	((status == (count > 0))) || { say "exit status $status"; return 1; }
+	(($(lines_of client '^WRONG') == count)) || { say "not $count findings"; return 1; }
+	(($(lines_of client '^  do:') >= count)) || { say "a finding without advice"; return 1; }
+	for regex; do
+		(($(lines_of client "$regex") == 1)) || { say "not one sentence like '$regex'"; return 1; }
+	done
+}
+# What is right otherwise has one fault, in the client's file. What else can be said is in
+# tests/unit/tools/test_doctor_esp.c: each takes as long as all that doctor waits for.
+protect transport transport
+run_case doctor doctored 0 '^good .*IPsec has 1 SAs in, 1 out and 4 policies' '^good .*room for ESP, pass' '^good .*speaks MPA'
+spoilt() { # NAME SED-SCRIPT
+	(umask 077 && sed "$2" "$work/transport" >"$work/$1")
+}
+another_key=$(openssl rand -hex 16)
+spoilt no_sa "/state add src $client_v4 /d"
+client_extra=(--set "ipsec=$work/no_sa")
+run_case doctor-no_sa doctored 3 '^WRONG .*no SA from one of our addresses' \
+	'^WRONG .*to be protected, and there is no SA for them' '^  do: .*add a "state"'
+spoilt other_keys "s/0x$key/0x$another_key/"
+client_extra=(--set "ipsec=$work/other_keys")
+run_case doctor-other_keys doctored 2 '^WRONG .*left under ESP, and nothing came back' '^  do: .*another key for them'
+
 plan_done

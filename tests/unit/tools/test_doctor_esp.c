@@ -79,6 +79,20 @@ static void a_missing_sa_is_named(void **state)
 	assert_non_null(strstr(said, "do: add a \"state\""));
 }
 
+static void silence_is_named_where_nothing_else_is(void **state)
+{
+	struct esp_stats s = {.sas_in = 1, .sas_out = 1, .tx_packets = 6};
+
+	assert_int_equal(explain(&s), 1);
+	assert_non_null(strstr(said, "wrong: 6 packets left under ESP, and nothing came back"));
+	s.rx_clear = 1;
+	assert_int_equal(explain(&s), 1);
+	assert_null(strstr(said, "nothing came back"));
+	s.rx_clear = 0;
+	s.rx_packets = 1;
+	assert_int_equal(explain(&s), 0);
+}
+
 static void each_fault_has_its_advice(void **state)
 {
 	const struct esp_stats all = {.sas_in = 1,
@@ -104,6 +118,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_right_is_said_in_a_line),
 		cmocka_unit_test(a_missing_sa_is_named),
+		cmocka_unit_test(silence_is_named_where_nothing_else_is),
 		cmocka_unit_test(each_fault_has_its_advice),
 	};
 
