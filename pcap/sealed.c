@@ -333,9 +333,11 @@ static void sealed_take_content(struct sealed *x, struct stream *s)
 	d->open = true;
 	d->passed = d->closed = 0;
 	t->len = body;
-	sealed_keep(d, t);
-	if (sealed_strip(t->bytes, &len) != TLS_APPLICATION_DATA || len == 0)
+	if (sealed_strip(t->bytes, &len) != TLS_APPLICATION_DATA || len == 0) {
+		free(t);
 		return;
+	}
+	sealed_keep(d, t);
 	p = sealed_piece(d, t->bytes, len);
 	stream_take_text(s, &p);
 }

@@ -484,6 +484,11 @@ void stream_take_text(struct stream *s, const struct piece *p)
 		s->deframe.at += p->len;
 		return;
 	}
+	/* It may be a ticket, which servers send before anything of ours. */
+	if (p->unmeasured && s->c->id == 0 && s->phase == STREAM_START && s->total == 0) {
+		s->whole = false;
+		return;
+	}
 	if (p->unmeasured || !stream_push(s, p)) {
 		s->c->not_mpa = s->c->id == 0;
 		stream_lose(s, p,

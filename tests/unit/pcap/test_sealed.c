@@ -31,6 +31,7 @@ static struct {
 	bool no_syn, no_hello;        /**< are not captured */
 	bool skip_next;               /**< the next record is not captured */
 	bool ticket_cut, ticket_lost; /**< the server's first record with the application's keys */
+	bool tickets;                 /**< there is another before it, whole */
 } make;
 
 static struct keylog_secrets secrets;
@@ -117,6 +118,8 @@ static void handshake(void)
 		make.count[!i] = 0;
 		key(!i);
 	}
+	if (make.tickets)
+		record(1, TLS_HANDSHAKE, ticket, sizeof ticket);
 	make.sealed.snap = make.ticket_cut ? 70 : 0;
 	make.skip_next = make.ticket_lost;
 	record(1, TLS_HANDSHAKE, ticket, sizeof ticket);
@@ -406,6 +409,50 @@ static void what_a_cut_record_has_is_not_known(void **state)
 	}
 }
 
+/** Of an FPDU in three records, two with others between them that have no text. */
+static void what_has_no_text_takes_none_away(void **state)
+{
+	static const uint8_t ticket[] = {TLS_NEW_SESSION_TICKET, 0, 0, 2, 9, 9};
+	uint8_t fpdu[2048];
+	size_t len;
+
+	begin(0x1301);
+	make.clear.crc = true;
+	start();
+	cap_maker_send(&make.clear, 1, 2, 1500);
+	len = make.clear.len - make.done - 16 - 54;
+	memcpy(fpdu, make.clear.bytes + make.done + 16 + 54, len);
+	make.done = make.clear.len;
+	record(1, TLS_APPLICATION_DATA, fpdu, 500);
+	record(1, TLS_HANDSHAKE, ticket, sizeof ticket);
+	record(1, TLS_APPLICATION_DATA, fpdu, 0);
+	record(1, TLS_APPLICATION_DATA, fpdu + 500, 500);
+	record(1, TLS_APPLICATION_DATA, fpdu + 1000, (uint32_t)len - 1000);
+	cap_maker_send(&make.clear, 1, 3, 40);
+	seal(1);
+	end();
+	look();
+	assert_int_equal(seen.connections, 1);
+	assert_int_equal(seen.violations, 0);
+	assert_int_equal(seen.fpdus[1], 3);
+}
+
+/** The second of two tickets, where the first has shown the keys. */
+static void a_ticket_that_is_cut_hides_nothing(void **state)
+{
+	begin(0x1301);
+	make.clear.crc = true;
+	make.tickets = make.ticket_cut = true;
+	start();
+	sends(2, 10);
+	seal(1);
+	end();
+	look();
+	assert_int_equal(seen.connections, 1);
+	assert_int_equal(seen.violations, 0);
+	assert_int_equal(seen.fpdus[0], 9);
+}
+
 /** The first record with the application's keys is not there, or not whole. */
 static void the_first_record_may_be_missing(void **state)
 {
@@ -644,6 +691,8 @@ int main(void)
 		cmocka_unit_test(keys_change),
 		cmocka_unit_test(a_hole_is_no_fault),
 		cmocka_unit_test(what_a_cut_record_has_is_not_known),
+		cmocka_unit_test(what_has_no_text_takes_none_away),
+		cmocka_unit_test(a_ticket_that_is_cut_hides_nothing),
 		cmocka_unit_test(the_first_record_may_be_missing),
 		cmocka_unit_test(a_lost_reply_is_no_fault),
 		cmocka_unit_test(keys_change_in_a_hole),
