@@ -5,8 +5,9 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-static bool tls_rate_take_of(
-	struct tls_rate *r, const struct ip_addr *whose, uint64_t interval, uint64_t now)
+/** @param taken false: only look. @return false: both buckets are empty. */
+static bool tls_rate_of(struct tls_rate *r, const struct ip_addr *whose, uint64_t interval,
+	uint64_t now, bool taken)
 {
 	bool any = false;
 
@@ -17,8 +18,9 @@ static bool tls_rate_take_of(
 
 		if (next - now > TLS_RATE_SECONDS * SECOND_NS)
 			continue;
-		*full_at = next;
 		any = true;
+		if (taken)
+			*full_at = next;
 	}
 	return any;
 }
@@ -26,11 +28,14 @@ static bool tls_rate_take_of(
 bool tls_rate_take(struct tls_rate *r, const struct ip_addr *peer, uint64_t now)
 {
 	const struct ip_addr net = peer_set_network(peer);
+	uint64_t of_net = r->interval / TLS_RATE_OF_NETWORK;
 
 	if (r->interval == 0)
 		return true;
-	if (!tls_rate_take_of(r, peer, r->interval, now))
+	/* What its network may not must not cost those that share the address's buckets. */
+	if (!ip_addr_is_v4(peer) && !tls_rate_of(r, &net, of_net, now, false))
 		return false;
-	return ip_addr_is_v4(peer) ||
-	       tls_rate_take_of(r, &net, r->interval / TLS_RATE_OF_NETWORK, now);
+	if (!tls_rate_of(r, peer, r->interval, now, true))
+		return false;
+	return ip_addr_is_v4(peer) || tls_rate_of(r, &net, of_net, now, true);
 }

@@ -79,6 +79,17 @@ static void a_network_has_one_beside(void **state)
 		all += begin(&a, BURST / 4, 0);
 	}
 	assert_int_equal(all, TLS_RATE_OF_NETWORK * BURST);
+	/* Those that it may not begin empty no bucket that others have, too. */
+	for (unsigned i = 0; i < 65536; i++) {
+		a.b[13] = (uint8_t)(i >> 8);
+		a.b[14] = (uint8_t)i;
+		all += begin(&a, 1, 0);
+	}
+	assert_int_equal(all, TLS_RATE_OF_NETWORK * BURST);
+	all = 0;
+	for (unsigned place = 0; place < TLS_RATE_PLACES; place++)
+		all += rate.full_at[0][place] != 0;
+	assert_in_range(all, 1, 65);
 }
 
 /** Of 64 that take all they get, hardly one in a thousand others notices. */
