@@ -121,23 +121,6 @@ static struct sigaction shim_in_place_of(int sig, const struct sigaction *act)
 	return a;
 }
 
-static int shim_set_ending(int sig, const struct sigaction *act, struct sigaction *old)
-{
-	struct sigaction before, a;
-	sigset_t mask;
-	int rc;
-
-	wanted_lock(&mask);
-	before = wanted_get(shim_once_of(sig));
-	if (act)
-		a = shim_in_place_of(sig, act);
-	rc = shim_real_sigaction(sig, act ? &a : NULL, old);
-	wanted_unlock(&mask);
-	if (rc == 0 && old->sa_sigaction == shim_on_once)
-		*old = before;
-	return rc;
-}
-
 void shim_watch_endings(const struct provider *p)
 {
 	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
@@ -157,16 +140,24 @@ void shim_watch_endings(const struct provider *p)
 int shim_ending_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	bool watched = atomic_load(&shim_ending.owner) == getpid();
-	struct sigaction before;
-	int rc = watched ? shim_set_ending(sig, act, &before)
-			 : shim_real_sigaction(sig, act, &before);
+	struct sigaction before, once, a;
+	sigset_t mask;
+	int rc;
 
+	if (watched)
+		wanted_lock(&mask);
+	once = wanted_get(shim_once_of(sig));
+	if (act)
+		a = watched ? shim_in_place_of(sig, act) : *act;
+	rc = shim_real_sigaction(sig, act ? &a : NULL, &before);
+	if (watched)
+		wanted_unlock(&mask);
 	if (rc != 0 || !old)
 		return rc;
 	if (before.sa_handler == shim_on_end)
 		before = shim_by_default;
 	else if (before.sa_sigaction == shim_on_once)
-		before = wanted_get(shim_once_of(sig));
+		before = once;
 	*old = before;
 	return 0;
 }
