@@ -81,22 +81,6 @@ key=ff${key:2}
 client_extra=(--set "ipsec=$work/other")
 run_case another_key left_out 'bad ICV'
 
-# What uiwarp doctor says on the client's side: so many faults, each with its advice.
-doctored() { # COUNT REGEX...
-	local count=$1 regex status=0
-	shift
-	start server rping -s -P -a "$server_v4" -p 7174
-	wait_listening "$started" || return 1
-	transport_settings client
-	transport_in client "$root/scripts/lib/timeout" "$limit" "$uiwarp" doctor "${settings[@]}" "${client_extra[@]}" \
-		"$server_v4" 7174 >"$(log_of client)" 2>"$(errors_of client)" || status=$?
-	((status == (count > 0))) || { say "exit status $status"; return 1; }
-	(($(lines_of client '^WRONG') == count)) || { say "not $count findings"; return 1; }
-	(($(lines_of client '^  do:') >= count)) || { say "a finding without advice"; return 1; }
-	for regex; do
-		(($(lines_of client "$regex") == 1)) || { say "not one sentence like '$regex'"; return 1; }
-	done
-}
 # What is right otherwise has one fault, in the client's file. What else can be said is in
 # tests/unit/tools/test_doctor_esp.c: each takes as long as all that doctor waits for.
 protect transport transport

@@ -177,6 +177,23 @@ one_sentence() { # SIDE WORD...
 	! grep -q 'DPDK:' "$(errors_of "$side")" || { say "a line of DPDK's"; return 1; }
 }
 
+# What uiwarp doctor says on the client's side: so many faults, each with its advice.
+doctored() { # COUNT REGEX...
+	local count=$1 regex status=0
+	shift
+	start server rping -s -P -a "$server_v4" -p 7174
+	wait_listening "$started" || return 1
+	transport_settings client
+	transport_in client "$root/scripts/lib/timeout" "$limit" "$uiwarp" doctor "${settings[@]}" "${client_extra[@]}" \
+		"$server_v4" 7174 >"$(log_of client)" 2>"$(errors_of client)" || status=$?
+	((status == (count > 0))) || { say "exit status $status"; return 1; }
+	(($(lines_of client '^WRONG') == count)) || { say "not $count findings"; return 1; }
+	(($(lines_of client '^  do:') >= count)) || { say "a finding without advice"; return 1; }
+	for regex; do
+		(($(lines_of client "$regex") == 1)) || { say "not one sentence like '$regex'"; return 1; }
+	done
+}
+
 # For what does not depend on the transport: once is enough.
 only_over() { # TRANSPORT
 	[[ $transport == "$1" ]] && return

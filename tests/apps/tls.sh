@@ -147,22 +147,6 @@ if [[ $transport == kernel ]]; then
 	run_case half_done half_done
 fi
 
-# What uiwarp doctor says on the client's side, and how many faults it finds.
-doctored() { # COUNT REGEX...
-	local count=$1 regex status=0
-	shift
-	start server rping -s -P -a "$server_v4" -p 7174
-	wait_listening "$started" || return 1
-	transport_settings client
-	transport_in client "$root/scripts/lib/timeout" "$limit" "$uiwarp" doctor "${settings[@]}" "${client_extra[@]}" \
-		"$server_v4" 7174 >"$(log_of client)" 2>"$(errors_of client)" || status=$?
-	((status == (count > 0))) || { say "exit status $status"; return 1; }
-	(($(lines_of client '^WRONG') == count)) || { say "not $count findings"; return 1; }
-	(($(lines_of client '^  do:') >= count)) || { say "a finding without advice"; return 1; }
-	for regex; do
-		has_lines client "$regex" 1 || { say "no sentence like '$regex'"; return 1; }
-	done
-}
 as "$server_is" "$client_is"
 run_case doctor doctored 0 '^note .*tls_certificate expires in (1 day|2 days);' \
 	'^good .*, and TLS on it' '^good .*speaks MPA'

@@ -362,17 +362,26 @@ static void padded(unsigned side, const void *bytes, uint32_t len, uint32_t pad)
 	record(side, 0, content, len + 1 + pad);
 }
 
+/** The server's second message, which is to be sealed in parts. @return its length. */
+static uint32_t take_long_one(uint8_t fpdu[2048])
+{
+	uint32_t len;
+
+	cap_maker_send(&make.clear, 1, 2, 1500);
+	len = (uint32_t)(make.clear.len - make.done - 16 - 54);
+	memcpy(fpdu, make.clear.bytes + make.done + 16 + 54, len);
+	make.done = make.clear.len;
+	return len;
+}
+
 static void send_with(enum between what)
 {
 	static const uint8_t update[] = {TLS_KEY_UPDATE, 0, 0, 1, 0};
 	static const uint8_t ticket[200] = {TLS_NEW_SESSION_TICKET, 0, 0, 196};
 	uint8_t fpdu[2048];
-	size_t len;
+	uint32_t len;
 
-	cap_maker_send(&make.clear, 1, 2, 1500);
-	len = make.clear.len - make.done - 16 - 54;
-	memcpy(fpdu, make.clear.bytes + make.done + 16 + 54, len);
-	make.done = make.clear.len;
+	len = take_long_one(fpdu);
 	make.sealed.snap = what == PADDED_CUT ? 80 : 0;
 	padded(1, fpdu, 900, what == PADDED_CUT ? 64 : 0);
 	make.sealed.snap = what == TICKET_CUT ? 80 : what == UPDATE_CUT ? 70 : 0;
@@ -384,7 +393,7 @@ static void send_with(enum between what)
 		key(1);
 	}
 	make.sealed.snap = 0;
-	padded(1, fpdu + 900, (uint32_t)len - 900, 0);
+	padded(1, fpdu + 900, len - 900, 0);
 }
 
 static void what_a_cut_record_has_is_not_known(void **state)
@@ -414,20 +423,17 @@ static void what_has_no_text_takes_none_away(void **state)
 {
 	static const uint8_t ticket[] = {TLS_NEW_SESSION_TICKET, 0, 0, 2, 9, 9};
 	uint8_t fpdu[2048];
-	size_t len;
+	uint32_t len;
 
 	begin(0x1301);
 	make.clear.crc = true;
 	start();
-	cap_maker_send(&make.clear, 1, 2, 1500);
-	len = make.clear.len - make.done - 16 - 54;
-	memcpy(fpdu, make.clear.bytes + make.done + 16 + 54, len);
-	make.done = make.clear.len;
+	len = take_long_one(fpdu);
 	record(1, TLS_APPLICATION_DATA, fpdu, 500);
 	record(1, TLS_HANDSHAKE, ticket, sizeof ticket);
 	record(1, TLS_APPLICATION_DATA, fpdu, 0);
 	record(1, TLS_APPLICATION_DATA, fpdu + 500, 500);
-	record(1, TLS_APPLICATION_DATA, fpdu + 1000, (uint32_t)len - 1000);
+	record(1, TLS_APPLICATION_DATA, fpdu + 1000, len - 1000);
 	cap_maker_send(&make.clear, 1, 3, 40);
 	seal(1);
 	end();

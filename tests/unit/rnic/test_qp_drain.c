@@ -13,6 +13,18 @@
 #include <cmocka.h>
 #include <errno.h>
 
+static const struct rnic_qp_attr drain_and_tell = {.state = RNIC_QP_SQD, .drain_notify = true};
+
+/** With a Read under way; nothing moves, as the pair is quiet. */
+static void begin_to_drain(struct pair *p)
+{
+	p->quiet = true;
+	pair_post(
+		&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, pair_addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	assert_int_equal(
+		rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &drain_and_tell), 0);
+}
+
 /**
  * SQD: what has started is finished, which is told if that was wanted; what has not waits, until
  * the program goes back to RTS. Receiving goes on.
@@ -23,10 +35,7 @@ static void drain(void **state)
 	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true}, now;
 	struct rnic_qp_init init;
 
-	p->quiet = true;
-	pair_post(
-		&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, pair_addr(&p->b, 0), rnic_mr_stag(p->b.mr));
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
+	begin_to_drain(p);
 	rnic_qp_query(p->a.qp, &now, &init);
 	assert_int_equal(now.state, RNIC_QP_SQD);
 	assert_true(now.draining);
@@ -60,12 +69,8 @@ static void drain(void **state)
 static void drain_untold(void **state)
 {
 	struct pair *p = *state;
-	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true};
 
-	p->quiet = true;
-	pair_post(
-		&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, pair_addr(&p->b, 0), rnic_mr_stag(p->b.mr));
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
+	begin_to_drain(p);
 	assert_int_equal(pair_go(p->a.qp, RNIC_QP_RTS), 0);
 	assert_int_equal(pair_go(p->a.qp, RNIC_QP_SQD), 0);
 	p->quiet = false;
@@ -80,12 +85,8 @@ static void drain_untold(void **state)
 static void drain_until_the_close(void **state)
 {
 	struct pair *p = *state;
-	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true};
 
-	p->quiet = true;
-	pair_post(
-		&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, pair_addr(&p->b, 0), rnic_mr_stag(p->b.mr));
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
+	begin_to_drain(p);
 	pair_post(
 		&p->a, p->a.qp, 2, RDMAP_WR_READ, 8, 8, pair_addr(&p->b, 8), rnic_mr_stag(p->b.mr));
 	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
@@ -101,12 +102,8 @@ static void drain_until_the_close(void **state)
 static void drain_until_an_error(void **state)
 {
 	struct pair *p = *state;
-	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true};
 
-	p->quiet = true;
-	pair_post(
-		&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, pair_addr(&p->b, 0), rnic_mr_stag(p->b.mr));
-	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
+	begin_to_drain(p);
 	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
 	llp_mem_fail(p->a.qp->conn->mpa.llp, -ETIMEDOUT);
 	p->quiet = false;
