@@ -54,16 +54,24 @@ static size_t tls_input_show(struct tls_conn *c, const uint8_t *bytes, size_t le
 		c, (struct llp_iov){.base = bytes, .len = len}, (struct llp_iov){0});
 }
 
+static struct ip_addr tls_input_peer(const struct tls_conn *c)
+{
+	struct ip_endpoint local, remote;
+
+	llp_endpoints(c->below, &local, &remote);
+	return remote.addr;
+}
+
 /** @return false: there is no memory, or no share of it. */
 static bool tls_input_have_room(struct tls_conn *c, size_t want)
 {
-	struct ip_endpoint local, remote;
+	struct ip_addr peer;
 	enum tls_kept_result r;
 
 	if (c->need > want && c->need <= TLS_KEPT_MAX)
 		want = c->need;
-	llp_endpoints(c->below, &local, &remote);
-	r = tls_kept_grow(&c->stack->kept, &c->kept, want, &remote.addr);
+	peer = tls_input_peer(c);
+	r = tls_kept_grow(&c->stack->kept, &c->kept, want, &peer);
 	if (r == TLS_KEPT_NO_SHARE) {
 		c->rationed = true;
 		c->room_refused = want;
@@ -327,6 +335,12 @@ void tls_input_feed(struct tls_conn *c)
 	c->starved_in = NULL;
 }
 
+static void tls_input_try_later(struct tls_starved *list, struct tls_conn *c)
+{
+	TAILQ_REMOVE(&list->list, c, starved_link);
+	TAILQ_INSERT_TAIL(&list->list, c, starved_link);
+}
+
 /** @param n of those in the list are tried, of which @p but is none. */
 static void tls_input_try_some(struct tls_starved *list, unsigned n, const struct tls_conn *but)
 {
@@ -334,8 +348,7 @@ static void tls_input_try_some(struct tls_starved *list, unsigned n, const struc
 		struct tls_conn *c = TAILQ_FIRST(&list->list);
 
 		if (c == but) {
-			TAILQ_REMOVE(&list->list, c, starved_link);
-			TAILQ_INSERT_TAIL(&list->list, c, starved_link);
+			tls_input_try_later(list, c);
 			continue;
 		}
 		tls_conn_enter(c);
@@ -358,17 +371,16 @@ static void tls_input_try_rationed(struct tls_stack *s, const struct tls_conn *b
 
 	for (; n != 0; n--) {
 		struct tls_conn *c = TAILQ_FIRST(&s->rationed.list);
-		struct ip_endpoint local, remote;
+		struct ip_addr peer;
 
 		if (c->below && c != but) {
-			llp_endpoints(c->below, &local, &remote);
-			if (tls_kept_may_grow(&s->kept, &c->kept, c->room_refused, &remote.addr)) {
+			peer = tls_input_peer(c);
+			if (tls_kept_may_grow(&s->kept, &c->kept, c->room_refused, &peer)) {
 				tls_input_try_some(&s->rationed, 1, but);
 				return;
 			}
 		}
-		TAILQ_REMOVE(&s->rationed.list, c, starved_link);
-		TAILQ_INSERT_TAIL(&s->rationed.list, c, starved_link);
+		tls_input_try_later(&s->rationed, c);
 	}
 }
 
@@ -562,12 +574,12 @@ static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size
 static bool tls_input_may_begin(struct tls_conn *c)
 {
 	struct tls_stack *s = c->stack;
-	struct ip_endpoint local, remote;
+	struct ip_addr peer;
 
 	if (!c->server || !s->config.handshakes_per_peer)
 		return true;
-	llp_endpoints(c->below, &local, &remote);
-	return tls_rate_take(&s->rate, &remote.addr, s->now(s->now_ctx));
+	peer = tls_input_peer(c);
+	return tls_rate_take(&s->rate, &peer, s->now(s->now_ctx));
 }
 
 /** The first byte of a stream says whether it is TLS: MPA's is an 'M'. */
