@@ -15,6 +15,13 @@ static void sock_give_back_if_empty(struct sock_conn *c)
 		sock_rx_give(c);
 }
 
+/** What waits counts from now on, with the buffer that it has. */
+static void sock_keep_rest(struct sock_conn *c)
+{
+	if (c->state == SOCK_OPEN && c->rx && !c->error && !c->orphan)
+		sock_rx_keep(c);
+}
+
 /** @return how many bytes the user is done with. */
 static size_t sock_show_once(struct sock_conn *c)
 {
@@ -56,8 +63,7 @@ void sock_show(struct sock_conn *c)
 			c->need = 0;
 		sock_give_back_if_empty(c);
 	}
-	if (c->rx && !c->error)
-		sock_rx_keep(c);
+	sock_keep_rest(c);
 }
 
 /* ---- read -------------------------------------------------------------------------------- */
@@ -168,6 +174,8 @@ void sock_read(struct sock_conn *c)
 			sock_read_end(c);
 		else
 			sock_read_failed(c, error);
+		/* A whole buffer was taken, for nothing. */
+		sock_keep_rest(c);
 	}
 	if (c->state != SOCK_OPEN || !c->more || c->eof)
 		return;

@@ -189,6 +189,29 @@ static void little_of_each_is_kept(void **state)
 	strangers_go();
 }
 
+/**
+ * The kernel ends a read before an urgent byte, and the next one may bring nothing. Who has a whole
+ * buffer for little then is not the others' loss.
+ */
+static void a_read_of_nothing_leaves_no_whole_buffer(void **state)
+{
+	const struct sock_stack_config cfg = {.memory = MEMORY};
+
+	strangers_come(&cfg, 1000, 300);
+	for (unsigned i = 0; i < STRANGERS; i++) {
+		assert_int_equal(send(stranger[i], text, 1, MSG_OOB), 1);
+		for (unsigned n = 0; n < 4; n++)
+			bounded_round();
+	}
+	assert_int_equal(f.seen.closes, 0);
+	for (unsigned i = 0; i < STRANGERS; i++)
+		sends(stranger[i], 699);
+	fixture_until(&f, all_has_come);
+	assert_int_equal(f.seen.closes, 0);
+	assert_int_equal(f.s->rx.bytes, 0);
+	strangers_go();
+}
+
 static bool so_much_has_come(struct fixture *x)
 {
 	return sock_stack_stats(x->s)->bytes_in == wanted;
@@ -290,6 +313,7 @@ int main(void)
 		cmocka_unit_test(who_holds_most_gives_way),
 		cmocka_unit_test(who_came_first_holds_no_more),
 		cmocka_unit_test(little_of_each_is_kept),
+		cmocka_unit_test(a_read_of_nothing_leaves_no_whole_buffer),
 		cmocka_unit_test(who_goes_on_is_not_the_oldest),
 		cmocka_unit_test(who_does_not_read_gives_way),
 	};
