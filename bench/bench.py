@@ -76,6 +76,8 @@ class Session:
     def __init__(self, runner, placement):
         self.runner, self.placement = runner, placement
         self.runs, self.failed, self.skipped = {}, {}, {}
+        # Beside each figure how near the cores were, or None where that does not matter.
+        self.lines = {}
 
     def skip(self, what, why):
         if what not in self.skipped:
@@ -95,10 +97,18 @@ class Session:
         print(", ".join(f"{k} {v:.4g}" for k, v in figures.items()), flush=True)
         for name, value in figures.items():
             self.runs.setdefault(name, []).append(value)
+            self.lines.setdefault(name, []).append(figures.get("core_line"))
 
     def take_steady(self, what, function):
         """The same of what passes between the two cores, while these stay where they are."""
         self.take(what, self.placement.steady, function)
+
+    def apart(self):
+        """Of each metric the runs that count, with the cores near, and the others."""
+        both = {name: metrics.apart(values, self.lines[name], self.placement.ANOTHER)
+                for name, values in self.runs.items()}
+        return ({name: near for name, (near, _) in both.items()},
+                {name: far for name, (_, far) in both.items() if far})
 
 
 def one_run(session, only, parts, cores):
@@ -108,10 +118,12 @@ def one_run(session, only, parts, cores):
         missing = parts[name].missing()
         if missing:
             session.skip(name, missing)
-        elif name != "ours":
-            session.take(name, parts[name].measure)
-        else:
+        elif name == "ours":
             measure_ours(session, parts, cores)
+        elif name == "raw":
+            session.take_steady(name, parts[name].measure)
+        else:
+            session.take(name, parts[name].measure)
     if "idle" in only and not parts["ours"].missing():
         session.take("idle", parts["ours"].measure_idle)
     for name in ("kernel", "libfabric", "ucx"):
@@ -168,9 +180,10 @@ def measure_all(args, session, work, cores):
 
 
 def save(args, session, info):
-    median = metrics.medians(session.runs)
+    near, far = session.apart()
+    median = metrics.medians(near)
     info["load_average_at_end"] = os.getloadavg()[0]
-    result = {"machine": info, "median": median, "runs": session.runs,
+    result = {"machine": info, "median": median, "runs": near, "far": far, "lines": session.lines,
               "units": {name: metrics.METRICS[name][1] for name in median},
               "bars": metrics.judge(median), "skipped": session.skipped,
               "failed": session.failed, "commands": session.runner.commands}

@@ -10,6 +10,7 @@ import html
 import json
 import math
 import os
+import statistics
 import sys
 
 import metrics
@@ -51,6 +52,8 @@ def add(path, result, runs):
             "kernel": machine["kernel"], "build": build_of(machine),
             "load": round(machine["load_average"], 1), "runs": runs,
             "median": {name: float(f"{value:.5g}") for name, value in result["median"].items()}}
+    if result.get("far"):
+        line["far"] = {name: [float(f"{value:.5g}") for value in values] for name, values in result["far"].items()}
     with open(path, "a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
 
@@ -81,6 +84,10 @@ def figures_table(record):
     for name, (text, unit) in metrics.METRICS.items():
         if name in record["median"]:
             lines.append(f"| {text} | {metrics.number(record['median'][name])} | {unit} |")
+        if name in record.get("far", {}):
+            values = record["far"][name]
+            lines.append(f"| ... not counted: cores far from each other, {len(values)} of {record['runs']} runs "
+                         f"| {metrics.number(statistics.median(values))} | {unit} |")
     return lines
 
 

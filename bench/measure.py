@@ -24,28 +24,45 @@ class Placement:
 
     # Nearer or farther than this is another place; within one place the figure varies by a fifth.
     ANOTHER = 1.6
+    # How often the line is looked at, at most, until the cores are where they were nearest: some ten seconds.
+    LOOKS = 20
 
-    def __init__(self, runner, cores, build, tries=4):
-        self.runner, self.cores, self.tries = runner, cores[:2], tries
+    def __init__(self, runner, cores, build, tries=4, looks=LOOKS, pause=0.5):
+        self.runner, self.cores, self.tries, self.looks, self.pause = runner, cores[:2], tries, looks, pause
         self.program = os.path.join(build, "bench", "cores")
+        self.nearest = math.inf
 
     def line(self):
         """A cache line from core to core and back, in ns."""
         p = self.runner.start([self.program, *self.cores], None, "cores")
-        return json_in(self.runner.finish(p))["line_ns"]
+        line = json_in(self.runner.finish(p))["line_ns"]
+        self.nearest = min(self.nearest, line)
+        return line
+
+    def is_near(self, line):
+        """As near as the cores have been at any time."""
+        return line < self.ANOTHER * self.nearest
+
+    def await_near(self):
+        """Look until the cores are near, or long enough. Returns the last line."""
+        line = self.line()
+        for _ in range(self.looks):
+            if self.is_near(line):
+                break
+            time.sleep(self.pause)
+            line = self.line()
+        return line
 
     def steady(self, function):
         """
-        Its figures, of a time in which the cores stayed where they were, and how near that was;
-        or of the last try, when they never stayed.
+        Its figures, of a time in which the cores were near and stayed there, and how near that was; else of
+        the last try.
         """
-        before = self.line()
         for _ in range(self.tries):
+            before = self.await_near()
             figures, after = function(), self.line()
-            nearest, farthest = sorted((before, after))
-            if farthest < self.ANOTHER * nearest:
+            if max(before, after) < self.ANOTHER * min(before, after):
                 break
-            before = after
         return {**figures, "core_line": after}
 
 

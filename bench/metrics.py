@@ -135,6 +135,20 @@ BARS = (
 )
 
 
+def apart(values, lines, another):
+    """
+    These in two: those measured while the cores were as near each other as they ever were (`lines`, each
+    beside its value; None: it does not matter), and the others. If less than half are near, all are.
+    """
+    known = [line for line in lines if line is not None]
+    if not known:
+        return values, []
+    limit = another * min(known)
+    near = [v for v, line in zip(values, lines) if line is not None and line < limit]
+    far = [v for v, line in zip(values, lines) if line is None or line >= limit]
+    return (near, far) if len(near) >= len(far) else (values, [])
+
+
 def medians(runs):
     """Of each metric; and how far below it the worst run was, where there are enough to say."""
     median = {name: statistics.median(values) for name, values in runs.items()}

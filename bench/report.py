@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 
@@ -51,6 +52,12 @@ def table(result):
         if metric in figures and metric not in shown:
             runs = result["runs"].get(metric, [figures[metric]])
             lines.append(f"  {text:56} {figures[metric]:9.3f} {min(runs):9.3f} {max(runs):9.3f}  {unit}")
+    far = {metric: runs for metric, runs in result.get("far", {}).items() if metric in METRICS}
+    if far:
+        lines += ["", "Not counted: the cores were far from each other"]
+    for metric, runs in far.items():
+        text, unit = METRICS[metric]
+        lines.append(f"  {text:56} {statistics.median(runs):9.3f} {min(runs):9.3f} {max(runs):9.3f}  {unit}")
     lines += ["", "Bars"]
     for v in result["bars"]:
         figure = "" if v["figure"] is None else f"{v['figure']:.3f}"

@@ -108,6 +108,13 @@ class Page(unittest.TestCase):
         self.assertLess(page.index("ccc"), page.index("bbb"))
         self.assertIn("| 5 | >= | 60 | **miss** |", page)
 
+    def test_runs_that_do_not_count_are_shown(self):
+        history.add(os.path.join(self.top, "bench", "history.jsonl"),
+                    {"machine": {"date": "2026-11-23", "commit": "aaa", "cpu": "one", "cores": 2, "kernel": "6.1",
+                                 "load_average": 0}, "median": RUN, "far": {"our_write_gbit_1m": [29, 31]}}, 5)
+        history.publish(self.top)
+        self.assertIn("far from each other, 2 of 5 runs | 30 | Gbit/s |", self.read(history.PAGE))
+
     def test_stale_page_is_told(self):
         self.add("one", "aaa")
         self.assertEqual(len(history.stale(self.top)), 2)

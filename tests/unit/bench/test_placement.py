@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(TOP, "bench"))
 import bench  # noqa: E402
 import measure  # noqa: E402
+import metrics  # noqa: E402
 from programs import Failure  # noqa: E402
 
 
@@ -29,7 +30,7 @@ class Lines:
 
 def steady(lines, tries=3):
     runs = iter(range(100))
-    placement = measure.Placement(Lines(*lines), [0, 1], "build", tries)
+    placement = measure.Placement(Lines(*lines), [0, 1], "build", tries, looks=2, pause=0)
     return placement.steady(lambda: {"run": next(runs)})
 
 
@@ -38,11 +39,17 @@ class Steady(unittest.TestCase):
         self.assertEqual(steady([470, 490]), {"run": 0, "core_line": 490})
 
     def test_cores_that_move_are_measured_again(self):
-        self.assertEqual(steady([470, 120, 130]), {"run": 1, "core_line": 130})
-        self.assertEqual(steady([120, 470, 120, 110]), {"run": 2, "core_line": 110})
+        self.assertEqual(steady([470, 120, 130, 125]), {"run": 1, "core_line": 125})
+        self.assertEqual(steady([120, 470, 120, 110]), {"run": 1, "core_line": 110})
+
+    def test_cores_are_waited_for_until_they_are_near(self):
+        self.assertEqual(steady([120, 470, 480, 490, 120, 130]), {"run": 1, "core_line": 130})
+
+    def test_cores_that_stay_far_are_measured_there(self):
+        self.assertEqual(steady([120, 470, 480, 490, 470, 480]), {"run": 1, "core_line": 480})
 
     def test_cores_that_never_stay_are_measured_as_they_are(self):
-        self.assertEqual(steady([120, 470, 120, 470]), {"run": 2, "core_line": 470})
+        self.assertEqual(steady([120, 470, 120, 470, 120, 470]), {"run": 2, "core_line": 470})
 
     def test_what_fails_is_not_tried_again(self):
         def fail():
@@ -52,6 +59,17 @@ class Steady(unittest.TestCase):
         with self.assertRaises(Failure):
             measure.Placement(runner, [0, 1], "build").steady(fail)
         self.assertEqual(runner.lines, [])
+
+
+class Apart(unittest.TestCase):
+    def test_runs_with_the_cores_near_count(self):
+        self.assertEqual(metrics.apart([50, 30, 48], [90, 480, 100], 1.6), ([50, 48], [30]))
+
+    def test_where_most_are_far_all_count(self):
+        self.assertEqual(metrics.apart([50, 30, 31], [90, 480, 470], 1.6), ([50, 30, 31], []))
+
+    def test_what_passes_between_no_cores_counts(self):
+        self.assertEqual(metrics.apart([1, 2], [None, None], 1.6), ([1, 2], []))
 
 
 def port(missing=None):
