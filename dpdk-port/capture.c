@@ -102,8 +102,8 @@ static void capture_write_all(struct capture *c, const uint8_t *p, size_t len)
 static int capture_create(struct capture *c)
 {
 	uint8_t head[CAPTURE_HEAD_MAX];
-	/* What is in it is for nobody else; and a FIFO that nobody reads holds nobody up. */
-	int fd = own_file_open(c->path, O_WRONLY | O_TRUNC | O_NONBLOCK, 0600);
+	/* What is in it is for nobody else. */
+	int fd = own_file_open(c->path, O_WRONLY | O_TRUNC, 0600);
 
 	if (fd < 0)
 		return fd;

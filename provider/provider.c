@@ -8,6 +8,7 @@
 #include "base/cancel.h"
 #include "base/fd_room.h"
 #include "base/guarded.h"
+#include "base/log_write.h"
 #include "dpdk-port/eal.h"
 #include "dpdk-port/memif_guard.h"
 #include "host/config_kernel.h"
@@ -74,7 +75,10 @@ static void provider_in_child(void)
 /* One sentence, once. */
 static int provider_say(int rc, const struct config_error *e)
 {
-	fprintf(stderr, "uiwarp: %s\n", e->text);
+	char line[sizeof e->text + 10];
+	int n = snprintf(line, sizeof line, "uiwarp: %s\n", e->text);
+
+	log_write_stderr(line, (size_t)n);
 	return rc;
 }
 

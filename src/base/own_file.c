@@ -31,9 +31,11 @@ static bool own_file_is_ours(const struct stat *st)
 int own_file_open(const char *path, int flags, mode_t mode)
 {
 	bool among_others = own_file_is_among_others(path);
-	/* Emptied only when it is known whose it is. */
+	/* Emptied only when it is known whose it is. A FIFO that nobody reads holds nobody up. */
 	int fd = open(path,
-		(flags & ~O_TRUNC) | O_CREAT | O_CLOEXEC | (among_others ? O_NOFOLLOW : 0), mode);
+		(flags & ~O_TRUNC) | O_CREAT | O_CLOEXEC | O_NONBLOCK |
+			(among_others ? O_NOFOLLOW : 0),
+		mode);
 	struct stat st;
 
 	if (fd < 0)
@@ -47,8 +49,13 @@ int own_file_open(const char *path, int flags, mode_t mode)
 
 const char *own_file_strerror(int rc)
 {
-	return rc == -EPERM
-		       ? "it is not taken: in a directory where everybody makes files no link, no "
-			 "file of another user and none with two names is"
-		       : strerror(-rc);
+	switch (rc) {
+	case -EPERM:
+		return "it is not taken: in a directory where everybody makes files no link, no "
+		       "file of another user and none with two names is";
+	case -ENXIO:
+		return "nobody reads that FIFO, or it is a socket";
+	default:
+		return strerror(-rc);
+	}
 }

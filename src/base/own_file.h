@@ -10,14 +10,15 @@
  * open() a file for writing, and make it if it is not there. In a directory where everybody makes
  * files, such as /tmp, nothing is taken that another user may have put there: no symbolic link, no
  * file or FIFO of another user, and none with a second name. Linux sees to most of that by itself
- * where its protected_symlinks, protected_hardlinks and protected_regular are on.
- * @param flags as of open(): how to write, O_APPEND, O_TRUNC, O_NONBLOCK
+ * where its protected_symlinks, protected_hardlinks and protected_regular are on. A FIFO is opened
+ * only if somebody reads it, and write() does not wait for its reader (EAGAIN).
+ * @param flags as of open(): how to write, O_APPEND, O_TRUNC
  * @param mode of a new file
  * @return a descriptor, close-on-exec, or -errno; -EPERM: what is there is not taken.
  */
 int own_file_open(const char *path, int flags, mode_t mode);
 
-/** strerror(-rc), or what -EPERM means here. */
+/** strerror(-rc), or what -EPERM and -ENXIO mean here. */
 const char *own_file_strerror(int rc);
 
 #endif

@@ -339,7 +339,8 @@ const struct config_key config_keys[] = {
 			"here. DPDK's own lines come at `debug`; what it has to say of a port "
 			"that does not open is in our sentence."},
 	{"log_file", CONFIG_IS_TEXT(log_file, "the path of a file"), .absent = "standard error",
-		.text = "Where it is reported."},
+		.text = "Where it is reported. Nobody waits for it: lines that a FIFO, a pipe "
+			"or a terminal does not take at once are lost."},
 	{"telemetry", CONFIG_IS_SWITCH(telemetry), .initial = "on",
 		.text = "Show what runs, to the same user and root alone: a socket beside the "
 			"slots' files that `uiwarp stat`, `uiwarp top` and `uiwarp ctl` ask. "

@@ -58,7 +58,7 @@ int net_set_capture(
 			&n->log.sink, &next);
 	if (r) {
 		snprintf(e->text, sizeof e->text, "capture file \"%.300s\": %s", n->capture_path,
-			r == -ENXIO ? "nobody reads that FIFO" : own_file_strerror(r));
+			own_file_strerror(r));
 		n->capture_path[0] = '\0';
 		return r;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/stack_log.h"
 
+#include "base/log_write.h"
 #include "base/own_file.h"
 
 #include <errno.h>
@@ -51,8 +52,10 @@ static void stack_log_line(void *ctx, enum log_level level, const char *text)
 	stack_log_keep(l, level, text);
 	/* One write, so that lines of two threads or processes do not mix; and not by stdio, which
 	 * is the application's. */
-	if (write(l->fd >= 0 ? l->fd : STDERR_FILENO, line, (size_t)n) < 0)
-		return;
+	if (l->fd >= 0)
+		log_write(l->fd, line, (size_t)n);
+	else
+		log_write_stderr(line, (size_t)n);
 }
 
 int stack_log_open(struct stack_log *l, enum log_level max_level, const char *path)

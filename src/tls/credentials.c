@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tls/credentials.h"
 
+#include "base/log_write.h"
 #include "base/own_file.h"
 #include "tls/peer_name.h"
 
@@ -158,8 +159,9 @@ static void tls_credentials_keylog(const SSL *ssl, const char *line)
 	if (v->keylog < 0)
 		return;
 	n = snprintf(whole, sizeof whole, "%s\n", line);
-	if (n > 0 && n < (int)sizeof whole && write(v->keylog, whole, (size_t)n) != n)
-		errno = 0; /* a log with a hole is what a full disk gives */
+	/* A log with a hole is what a full disk gives, and a FIFO whose reader is slow. */
+	if (n > 0 && n < (int)sizeof whole)
+		log_write(v->keylog, whole, (size_t)n);
 	OPENSSL_cleanse(whole, sizeof whole);
 }
 

@@ -125,7 +125,27 @@ static void files_of_others_are_not_taken(void **state)
 	unlink(name);
 	assert_int_equal(mkfifo(name, 0666), 0);
 	assert_int_equal(chown(name, 65534, 65534), 0);
-	assert_int_equal(own_file_open(name, O_RDWR | O_NONBLOCK, 0600), -EPERM);
+	assert_int_equal(own_file_open(name, O_RDWR, 0600), -EPERM);
+}
+
+/** Its writer does not wait for somebody to read it, and not for room in it. */
+static void a_fifo_holds_nobody_up(void **state)
+{
+	static const char page[4096];
+	int reader, fd;
+
+	assert_int_equal(mkfifo(name, 0600), 0);
+	assert_int_equal(own_file_open(name, O_WRONLY | O_APPEND, 0600), -ENXIO);
+	assert_non_null(strstr(own_file_strerror(-ENXIO), "nobody reads that FIFO"));
+	reader = open(name, O_RDONLY | O_NONBLOCK);
+	assert_true(reader >= 0);
+	fd = own_file_open(name, O_WRONLY | O_APPEND, 0600);
+	assert_true(fd >= 0);
+	while (write(fd, page, sizeof page) > 0)
+		;
+	assert_int_equal(errno, EAGAIN);
+	close(fd);
+	close(reader);
 }
 
 int main(void)
@@ -135,6 +155,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(links_of_others_are_not_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_second_name_is_not_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_others_are_not_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_fifo_holds_nobody_up, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -252,7 +252,7 @@ static void test_long_line(void **state)
 
 static void test_stderr(void **state)
 {
-	int saved = dup(STDERR_FILENO), fd = open(path, O_WRONLY);
+	int saved = dup(STDERR_FILENO), fd = open(path, O_WRONLY | O_APPEND);
 	struct stack_log l;
 	char buf[100];
 
@@ -267,6 +267,26 @@ static void test_stderr(void **state)
 	close(saved);
 	close(fd);
 	assert_string_equal(contents(buf, sizeof buf), "uiwarp: error: seen\n.");
+}
+
+/** A FIFO's reader that does not come to it costs lines, and no time. */
+static void test_fifo(void **state)
+{
+	struct stack_log l;
+	int reader;
+
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(stack_log_open(&l, LOG_LEVEL_ERROR, path), -ENXIO);
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	assert_true(reader >= 0);
+	assert_int_equal(stack_log_open(&l, LOG_LEVEL_ERROR, path), 0);
+	for (unsigned i = 0; i < 10000; i++)
+		log_printf(&l.sink, LOG_LEVEL_ERROR, "%0100u", i);
+	close(reader);
+	log_printf(&l.sink, LOG_LEVEL_ERROR, "nobody is there");
+	assert_int_equal(stack_log_lines(&l), 10001);
+	stack_log_close(&l);
 }
 
 static void test_bad_path(void **state)
@@ -290,6 +310,7 @@ int main(void)
 		FILED(test_appends),
 		FILED(test_long_line),
 		FILED(test_stderr),
+		FILED(test_fifo),
 		FILED(test_bad_path),
 	};
 

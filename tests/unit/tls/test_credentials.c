@@ -304,6 +304,16 @@ static void a_log_of_keys_that_cannot_be_is_an_error(void **state)
 	assert_non_null(strstr(e.text, "tls_keylog \""));
 }
 
+static void a_log_of_keys_that_nobody_reads_is_an_error(void **state)
+{
+	struct tls_error e = {""};
+
+	tls_files_path(&files, "fifo", config.keylog);
+	assert_int_equal(mkfifo(config.keylog, 0600), 0);
+	assert_int_equal(tls_credentials_open(&source, &config, &sink, &e), -ENXIO);
+	assert_non_null(strstr(e.text, "nobody reads that FIFO"));
+}
+
 static void believing_anybody_is_said_loudly(void **state)
 {
 	config.verify = TLS_VERIFY_NONE;
@@ -387,6 +397,7 @@ int main(void)
 		TEST(they_are_tried_once_in_a_second),
 		TEST(the_log_of_keys_is_ones_own_and_said_loudly),
 		TEST(a_log_of_keys_that_cannot_be_is_an_error),
+		TEST(a_log_of_keys_that_nobody_reads_is_an_error),
 		TEST(believing_anybody_is_said_loudly),
 		TEST(what_is_shown_ends_before_the_ca),
 		TEST(a_chain_to_nowhere_is_shown_as_it_is),

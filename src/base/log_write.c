@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/log_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/** What stderr was when this was loaded. */
+static struct {
+	bool open;
+	dev_t device;
+	ino_t inode;
+} log_write_first;
+
+__attribute__((constructor)) static void log_write_look_at_stderr(void)
+{
+	struct stat st;
+
+	log_write_first.open = fstat(STDERR_FILENO, &st) == 0;
+	if (!log_write_first.open)
+		return;
+	log_write_first.device = st.st_dev;
+	log_write_first.inode = st.st_ino;
+}
+
+/** Take the signal @p sig that waits for this thread, if it does. */
+static void log_write_take_signal(int sig)
+{
+	const struct timespec no_time = {0};
+	sigset_t one;
+
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	while (sigtimedwait(&one, NULL, &no_time) < 0 && errno == EINTR)
+		;
+}
+
+static void log_write_without_signal(int fd, const char *text, size_t len)
+{
+	sigset_t ours, before, pending;
+	int sig = 0;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGPIPE);
+	sigaddset(&ours, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &ours, &before);
+	sigpending(&pending);
+	if (write(fd, text, len) < 0)
+		sig = errno == EPIPE ? SIGPIPE : errno == EFBIG ? SIGXFSZ : 0;
+	/* One that waited before is the program's. */
+	if (sig != 0 && sigismember(&pending, sig) == 0)
+		log_write_take_signal(sig);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void log_write(int fd, const char *text, size_t len)
+{
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	int error = errno;
+
+	if (poll(&p, 1, 0) == 1 && (p.revents & POLLOUT))
+		log_write_without_signal(fd, text, len);
+	errno = error;
+}
+
+/** Is 2 what people read? A data file, a socket or a device is not, unless it was so at the start.
+ */
+static bool log_write_has_stderr(void)
+{
+	struct stat now;
+
+	if (fstat(STDERR_FILENO, &now) != 0)
+		return false;
+	if (log_write_first.open && now.st_dev == log_write_first.device &&
+		now.st_ino == log_write_first.inode)
+		return true;
+	if (S_ISREG(now.st_mode))
+		return (fcntl(STDERR_FILENO, F_GETFL) & O_APPEND) != 0;
+	return S_ISFIFO(now.st_mode) || isatty(STDERR_FILENO);
+}
+
+void log_write_stderr(const char *text, size_t len)
+{
+	int error = errno;
+
+	if (log_write_has_stderr())
+		log_write(STDERR_FILENO, text, len);
+	errno = error;
+}
