@@ -37,20 +37,32 @@ static int slot_name_temporary(char *path, size_t size)
 	return snprintf(path, size, "/tmp/uiwarp-%u", (unsigned)geteuid());
 }
 
+static int slot_own_named(const char *path, int n, size_t size)
+{
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : slot_own_directory(path);
+}
+
+/** /run is read-only in some containers, and in a user namespace it is another root's. */
+static int slot_root_directory(char *path, size_t size)
+{
+	if (slot_own_named(path, snprintf(path, size, "/run/uiwarp"), size) == 0 &&
+		access(path, W_OK) == 0)
+		return 0;
+	return slot_own_named(path, slot_name_temporary(path, size), size);
+}
+
 int slot_directory(char *path, size_t size)
 {
 	const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
 	int n;
 
 	if (geteuid() == 0)
-		n = snprintf(path, size, "/run/uiwarp");
-	else if (runtime && runtime[0] == '/')
+		return slot_root_directory(path, size);
+	if (runtime && runtime[0] == '/')
 		n = snprintf(path, size, "%s/uiwarp", runtime);
 	else
 		n = slot_name_temporary(path, size);
-	if (n < 0 || (size_t)n >= size)
-		return -ENAMETOOLONG;
-	return slot_own_directory(path);
+	return slot_own_named(path, n, size);
 }
 
 /* ---- places --------------------------------------------------------------------------------- */
@@ -93,18 +105,34 @@ static int slot_runtime_directory(char path[SLOT_PATH])
 	return slot_own_directory(path);
 }
 
+/** Where there is /run/uiwarp, only those meet in the other one that cannot have that. */
+static int slot_find_places_of_root(struct slot_places *p)
+{
+	int rc;
+
+	strcpy(p->path[0], "/run/uiwarp");
+	slot_add_place(p, slot_own_directory(p->path[0]));
+	slot_name_temporary(p->path[p->n], SLOT_PATH);
+	rc = slot_add_place(p, slot_own_directory(p->path[p->n]));
+	if (p->n == 0)
+		return rc;
+	/* Anybody can have made it, and it is the second one. */
+	p->refused[0] = '\0';
+	return 0;
+}
+
 int slot_find_places(struct slot_places *p)
 {
 	int rc;
 
 	p->n = 0;
 	p->refused[0] = '\0';
-	if (geteuid() != 0) {
-		/* That of all processes comes first: those that meet there do so at once. */
-		slot_name_temporary(p->path[p->n], SLOT_PATH);
-		slot_add_place(p, slot_own_directory(p->path[p->n]));
-		slot_add_place(p, slot_runtime_directory(p->path[p->n]));
-	}
+	if (geteuid() == 0)
+		return slot_find_places_of_root(p);
+	/* That of all processes comes first: those that meet there do so at once. */
+	slot_name_temporary(p->path[p->n], SLOT_PATH);
+	slot_add_place(p, slot_own_directory(p->path[p->n]));
+	slot_add_place(p, slot_runtime_directory(p->path[p->n]));
 	rc = slot_add_place(p, slot_directory(p->path[p->n], SLOT_PATH));
 	return p->n ? 0 : rc;
 }

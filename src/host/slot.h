@@ -13,7 +13,7 @@
 
 /**
  * Where this process is found by others: its telemetry. /run/uiwarp for root, uiwarp in
- * XDG_RUNTIME_DIR, or else /tmp/uiwarp-UID. It is created if it is missing.
+ * XDG_RUNTIME_DIR for others, or else /tmp/uiwarp-UID. It is created if it is missing.
  * @return 0, or a negative errno: -EPERM when others could write into it.
  */
 int slot_directory(char *path, size_t size);
@@ -31,7 +31,8 @@ struct slot_places {
 /**
  * Every directory that processes of this user may lock in: each takes what it takes in all of them.
  * The environment of a login and that of cron name different ones, and so do services. /run/uiwarp
- * for root; else /tmp/uiwarp-UID, uiwarp in /run/user/UID if that is there, and slot_directory().
+ * and /tmp/uiwarp-0 for root; else /tmp/uiwarp-UID, uiwarp in /run/user/UID if that is there, and
+ * slot_directory().
  * @return 0, or a negative errno: there is none.
  */
 int slot_find_places(struct slot_places *p);

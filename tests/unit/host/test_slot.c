@@ -321,6 +321,63 @@ static void test_environments(void **state)
 	unsetenv("XDG_RUNTIME_DIR");
 }
 
+/** Asserts in a child: its exit status is the line of the first that fails. */
+#define MUST(what)                                 \
+	do {                                       \
+		if (!(what))                       \
+			_exit(__LINE__ % 254 + 1); \
+	} while (0)
+
+/* In an own /run and /tmp. */
+static void be_root_beside_a_run_that_is_read_only(void)
+{
+	struct slot_hold hold[2];
+	struct slot_places p;
+	char path[128];
+	unsigned slot;
+
+	MUST(slot_directory(path, sizeof path) == 0 && !strcmp(path, "/tmp/uiwarp-0"));
+	MUST(slot_find_places(&p) == 0 && p.n == 1);
+	MUST(slot_take(&p, "unit-test-slot", 1, 9, &slot, &hold[0]) == 0 && slot == 1);
+	/* Another service has both, and meets the first one. */
+	MUST(mount("none", "/run", NULL, MS_REMOUNT, NULL) == 0);
+	MUST(slot_directory(path, sizeof path) == 0 && !strcmp(path, "/run/uiwarp"));
+	MUST(slot_find_places(&p) == 0 && p.n == 2);
+	MUST(slot_take(&p, "unit-test-slot", 1, 9, &slot, &hold[1]) == 0 && slot == 2);
+	/* What another user has made is none, and no matter where there is the other one. */
+	MUST(chown("/tmp/uiwarp-0", 12345, (gid_t)-1) == 0);
+	MUST(slot_find_places(&p) == 0 && p.n == 1 && !p.refused[0]);
+	slot_release(&hold[0]);
+	slot_release(&hold[1]);
+	MUST(mount("none", "/run", NULL, MS_REMOUNT | MS_RDONLY, NULL) == 0);
+	MUST(slot_directory(path, sizeof path) == -EPERM);
+	MUST(chown("/tmp/uiwarp-0", 0, (gid_t)-1) == 0);
+	MUST(slot_directory(path, sizeof path) == 0 && !strcmp(path, "/tmp/uiwarp-0"));
+	_exit(0);
+}
+
+static void test_root_without_run(void **state)
+{
+	int status;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		skip();
+	pid = fork();
+	if (pid == 0) {
+		if (unshare(CLONE_NEWNS) != 0 ||
+			mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+			mount("tmpfs", "/tmp", "tmpfs", 0, NULL) != 0 ||
+			mount("tmpfs", "/run", "tmpfs", MS_RDONLY, NULL) != 0)
+			_exit(255);
+		be_root_beside_a_run_that_is_read_only();
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 255)
+		skip(); /* not here */
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +389,7 @@ int main(void)
 		cmocka_unit_test(test_directory),
 		cmocka_unit_test(test_removed_file),
 		cmocka_unit_test(test_environments),
+		cmocka_unit_test(test_root_without_run),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
