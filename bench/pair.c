@@ -58,7 +58,7 @@ static void pair_on_completion(void *ctx)
 
 static void pair_set(struct config *c, const char *setting)
 {
-	struct config_error e = {""};
+	struct config_error e = {.text = ""};
 
 	if (config_set(c, setting, &e))
 		errx(1, "%s: %s", setting, e.text);
@@ -67,7 +67,7 @@ static void pair_set(struct config *c, const char *setting)
 static void pair_open_net(struct pair_end *d, const char *role, const char *socket, uint64_t mtu,
 	const char *const settings[])
 {
-	struct config_error e = {""};
+	struct config_error e = {.text = ""};
 	struct config c;
 	char set[5][256];
 	bool server = strcmp(role, "server") == 0;

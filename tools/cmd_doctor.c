@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { OPTION_TCP_ONLY = 256 };
 
@@ -143,43 +142,21 @@ static void cmd_doctor_open_and_examine(struct doctor *d, struct config *c)
 	if (c->log > LOG_LEVEL_ERROR && c->log_file[0] == '\0')
 		c->log = LOG_LEVEL_ERROR;
 	rc = net_open(c, &d->net, &e);
-	if (rc != 0 && (strncmp(e.text, "tls", 3) == 0 || strncmp(e.text, "ipsec", 5) == 0)) {
-		doctor_wrong(d, "%s", e.text);
-		doctor_advise(
-			d, "mend the file, or name another: uiwarp.conf(5) says what is in it");
-		return;
-	}
 	if (rc != 0) {
-		doctor_wrong(d, "the port does not open: %s", e.text);
-		doctor_explain_port(d);
+		doctor_explain_open(d, rc, &e);
 		return;
 	}
 	ending_watch(d->net);
 	if (!config_is_kernel(c))
 		echo_init(&d->echo, net_ip(d->net), 0x7569);
-	if (net_start(d->net, NULL, &e) == 0) {
+	rc = net_start(d->net, NULL, &e);
+	if (rc == 0)
 		cmd_doctor_examine(d);
-	} else {
-		doctor_wrong(d, "the stack does not start: %s", e.text);
-	}
+	else
+		doctor_explain_start(d, rc, &e);
 	net_linger(d->net);
 	ending_hold();
 	net_close(d->net);
-}
-
-/** What to do about config_take_slot(), which also looks for the host's own addresses. */
-static void cmd_doctor_advise_slot(struct doctor *d, int rc)
-{
-	if (rc == -EBUSY)
-		doctor_advise(d, "end one of them, or give \"slots\" a longer range");
-	else if (rc == -EADDRNOTAVAIL)
-		doctor_advise(d, "bring an interface with such an address up (\"ip address\"), or "
-				 "see to what \"address\" says");
-	else if (rc == -EPERM || rc == -EACCES || rc == -ENOTDIR)
-		doctor_advise(d, "see to it that it is a directory of this user's to which "
-				 "nobody else can write (\"ls -ld\")");
-	else if (rc == -EINVAL)
-		doctor_advise(d, "mend what is named: uiwarp.conf(5) says what it takes");
 }
 
 /** As "uiwarp run" has it: an address that is named must be the host's. */
@@ -211,7 +188,7 @@ int cmd_doctor(int argc, char **argv)
 	rc = config_take_slot(&c, &e);
 	if (rc != 0) {
 		doctor_wrong(&d, "%s", e.text);
-		cmd_doctor_advise_slot(&d, rc);
+		doctor_advise_slot(&d, rc);
 	} else {
 		doctor_good(&d,
 			is_default ? "no configuration is given: port %s, the default"

@@ -18,9 +18,11 @@ struct doctor {
 	struct net *net;     /**< NULL until the port is open */
 	const char *host;    /**< the peer as given; NULL: none */
 	struct ip_addr peer; /**< resolved */
-	uint16_t port;       /**< of the peer; 0: none */
+	uint16_t port;       /**< of the peer, when it is known as it is mapped; 0: none */
+	uint16_t from;       /**< ours, as the peer's port mapper was told; 0: any */
 	bool only_tcp;       /**< no MPA */
 	unsigned wrong;      /**< findings */
+	bool pci_is_ready;   /**< a PCI device has all that it needs, a driver of DPDK's aside */
 	struct echo echo;
 	bool answers_ping;
 	uint64_t rtt_ns; /**< of the first ping, if it was answered */
@@ -46,6 +48,17 @@ void doctor_advise(struct doctor *d, const char *fmt, ...) __attribute__((format
  * not run (base/wait_limit.h).
  */
 bool doctor_wait(struct doctor *d, unsigned ms, bool (*done)(void *ctx), void *ctx);
+
+/* ---- doctor_start.c ---------------------------------------------------------------------- */
+
+/** Advise what to do about config_take_slot(), which also looks for the host's own addresses. */
+void doctor_advise_slot(struct doctor *d, int rc);
+
+/** Explain why net_open() failed. */
+void doctor_explain_open(struct doctor *d, int rc, const struct config_error *e);
+
+/** Explain why net_start() failed. */
+void doctor_explain_start(struct doctor *d, int rc, const struct config_error *e);
 
 /* ---- doctor_port.c ----------------------------------------------------------------------- */
 
@@ -107,6 +120,14 @@ void doctor_explain_esp(struct doctor *d, const struct esp_stats *s);
 
 /** Check IPsec, if there is any, by what became of packets. Once, at the end. */
 void doctor_look_at_esp(struct doctor *d);
+
+/* ---- doctor_map.c ------------------------------------------------------------------------ */
+
+/**
+ * Ask the port mapper of @p peer, by its address, as our programs do; then d->port is where to
+ * connect to. @return false: they do not connect.
+ */
+bool doctor_map_port(struct doctor *d, const char *peer);
 
 /* ---- doctor_peer.c ----------------------------------------------------------------------- */
 

@@ -232,6 +232,7 @@ static void doctor_pci_look_at_uio(const struct doctor_pci *p)
 void doctor_look_at_pci(struct doctor *d, const struct doctor_pci_host *host)
 {
 	struct doctor_pci p = {.d = d, .host = host};
+	const unsigned wrong = d->wrong;
 	char sysfs[PATH_MAX / 4];
 
 	snprintf(sysfs, sizeof sysfs, "%s" PCI_SYSFS, host->root);
@@ -248,4 +249,5 @@ void doctor_look_at_pci(struct doctor *d, const struct doctor_pci_host *host)
 	else
 		doctor_pci_look_at_vfio(&p);
 	doctor_pci_look_at_hugepages(&p);
+	d->pci_is_ready = d->wrong == wrong;
 }

@@ -111,7 +111,8 @@ static bool doctor_peer_is_connected(void *ctx)
 /** From here on the engine's thread tells what comes of it, perhaps before this returns. */
 static void doctor_peer_begin(struct doctor *d, struct attempt *a)
 {
-	const struct llp_connect_params params = {.remote = {d->peer, d->port}};
+	const struct llp_connect_params params = {
+		.local.port = d->from, .remote = {d->peer, d->port}};
 	struct llp *l;
 	int rc;
 
@@ -174,12 +175,14 @@ static void doctor_peer_explain_no_connection(
 		break;
 	case -EHOSTUNREACH:
 	case -ENETUNREACH:
-		doctor_wrong(d, "%s cannot be reached: %s", peer, strerror(-a->error));
+		doctor_wrong(d, "%s cannot be reached: %s", peer, strerror(-error));
 		doctor_advise(d, "see to the routes on the way and that the peer runs");
 		break;
 	default:
 		doctor_wrong(d, "the connection to %s port %u fails: %s", peer, d->port,
-			strerror(-a->error));
+			strerror(-error));
+		doctor_advise(d, "look for a firewall, of either host or on the way, that "
+				 "refuses TCP to this port, and at the peer's own log");
 		break;
 	}
 }
@@ -275,7 +278,10 @@ void doctor_look_at_peer(struct doctor *d)
 	char peer[IP_ADDR_STRLEN];
 
 	ip_addr_format(&d->peer, peer);
+	if (!doctor_map_port(d, peer))
+		return;
 	doctor_peer_attempt_run(d, &a);
+	d->from = 0;
 	if (a.connected)
 		doctor_peer_look_at_mpa(d, &a, peer);
 	else

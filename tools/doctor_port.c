@@ -41,6 +41,17 @@ static bool doctor_port_argument(const struct doctor *d, const char *key, char *
 	return false;
 }
 
+/** The Linux interface that it stands on. A vhost's "iface" is the path of a socket. */
+static bool doctor_port_interface(const struct doctor *d, char name[IFNAMSIZ])
+{
+	char value[CONFIG_MAX_PORT];
+
+	if (!doctor_port_argument(d, "iface", value, sizeof value) || strchr(value, '/'))
+		return false;
+	snprintf(name, IFNAMSIZ, "%.*s", IFNAMSIZ - 1, value);
+	return true;
+}
+
 /* ---- before it is opened ------------------------------------------------------------------ */
 
 static void doctor_port_look_at_capability(struct doctor *d)
@@ -94,11 +105,11 @@ static void doctor_port_look_at_offloads(struct doctor *d, const char *interface
 
 static void doctor_port_look_at_interface(struct doctor *d)
 {
-	char name[IFNAMSIZ] = "";
+	char name[IFNAMSIZ];
 	struct ifreq r = {0};
 	int fd;
 
-	if (!doctor_port_argument(d, "iface", name, sizeof name))
+	if (!doctor_port_interface(d, name))
 		return;
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -132,13 +143,22 @@ static bool doctor_port_same_address(const struct sockaddr *sa, const struct ip_
 	return false;
 }
 
+/** Linux hears what the port hears, on whichever of its interfaces an address is. */
+static bool doctor_port_is_beside_kernel(const struct doctor *d)
+{
+	char name[IFNAMSIZ];
+
+	return doctor_port_is(d, "net_af_") || doctor_port_is(d, "net_tap") ||
+	       doctor_port_interface(d, name);
+}
+
 /** The kernel answers for its addresses too: connections to us would be reset by it. */
 static void doctor_port_kernel_addresses(struct doctor *d)
 {
 	struct ifaddrs *list;
 	char text[IP_ADDR_STRLEN];
 
-	if (getifaddrs(&list) != 0)
+	if (!doctor_port_is_beside_kernel(d) || getifaddrs(&list) != 0)
 		return;
 	for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
 		for (unsigned n = 0; i->ifa_addr && n < d->config->num_addresses; n++) {
@@ -215,8 +235,7 @@ void doctor_explain_port(struct doctor *d)
 		doctor_advise(d,
 			"see that /dev/net/tun is there, and that no other process has this "
 			"tap open");
-	else if (doctor_port_is(d, "net_af_") &&
-		 !doctor_port_argument(d, "iface", name, sizeof name))
+	else if (doctor_port_is(d, "net_af_") && !doctor_port_interface(d, name))
 		doctor_advise(d, "say which interface: \"port = %s,iface=eth1\"", d->config->port);
 	else if (doctor_port_is(d, "net_af_"))
 		doctor_advise(d, "see that the interface is there and up, and that no other "
@@ -224,6 +243,13 @@ void doctor_explain_port(struct doctor *d)
 	else if (doctor_port_is(d, "net_"))
 		doctor_advise(d, "look at the kinds of ports and their arguments in "
 				 "docs/configuration.md, or uiwarp.conf(5)");
+	else if (d->pci_is_ready)
+		doctor_advise(d,
+			"the device is handed over and can be had, so no driver of DPDK's that is "
+			"installed takes it, perhaps: apt-get install librte-meta-net (\"lspci -nn "
+			"-s "
+			"%s\" says what it is)",
+			d->config->port);
 	else
 		doctor_advise(d,
 			"a PCI port must be bound to vfio-pci (\"dpdk-devbind.py -s\" tells) "
@@ -302,7 +328,7 @@ static void doctor_port_advise_link(struct doctor *d)
 		doctor_advise(d,
 			"nobody is at the other end of the memif: start that process, with "
 			"the other role and the same socket and id");
-	else if (doctor_port_argument(d, "iface", name, sizeof name))
+	else if (doctor_port_interface(d, name))
 		doctor_port_advise_link_of(d, name);
 	else
 		doctor_advise(d, "plug in the cable, or switch on the port at its other end; on a "

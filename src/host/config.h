@@ -95,9 +95,19 @@ struct config {
 	unsigned file_line[CONFIG_MAX_KEYS];
 };
 
+/** What net_open() and net_start() were at. */
+enum config_step {
+	CONFIG_STEP_STACK,   /**< engine, IP, TCP and whatever has no name of its own here */
+	CONFIG_STEP_CLAIM,   /**< the addresses, which another process may have */
+	CONFIG_STEP_PORT,    /**< the port itself */
+	CONFIG_STEP_OUTPUT,  /**< log_file and capture */
+	CONFIG_STEP_SECRETS, /**< the files of TLS and IPsec */
+};
+
 /** An error as one sentence with key, value, file, line, and what would be right. */
 struct config_error {
-	char text[1024]; /* room for the names of all keys */
+	char text[1024];       /* room for the names of all keys */
+	enum config_step step; /**< of net_open() and net_start() alone */
 };
 
 /** The port for QPs that connect without rdma_cm (docs/connect.md); 0: they cannot. */

@@ -2,6 +2,7 @@
 #include "host/net.h"
 
 #include "base/container_of.h"
+#include "base/own_file.h"
 #include "base/wait_limit.h"
 #include "host/config_kernel.h"
 #include "host/net_priv.h"
@@ -76,6 +77,7 @@ static int net_open_tls(struct net *n, struct config_error *e)
 
 	if (n->config.tls.mode == TLS_OFF)
 		return 0;
+	e->step = CONFIG_STEP_SECRETS;
 	r = tls_stack_create(&cfg, &n->tls, &te);
 	if (r)
 		snprintf(e->text, sizeof e->text, "%s", te.text);
@@ -125,6 +127,7 @@ static int net_open_thread(struct net *n, struct config_error *e)
 	};
 	int r = engine_thread_start(&cfg, &n->thread);
 
+	e->step = CONFIG_STEP_STACK;
 	if (r && cfg.core >= 0)
 		snprintf(e->text, sizeof e->text,
 			"progress = dedicated:%d: this process cannot run on that core: %s",
@@ -312,6 +315,7 @@ int net_open(const struct config *c, struct net **out, struct config_error *e)
 	struct slot_hold hold;
 	int r;
 
+	e->step = CONFIG_STEP_STACK;
 	if (!n) {
 		snprintf(e->text, sizeof e->text, "no memory");
 		hold = c->slot_hold;
@@ -325,7 +329,8 @@ int net_open(const struct config *c, struct net **out, struct config_error *e)
 	r = stack_log_open(&n->log, c->log, c->log_file);
 	if (r) {
 		snprintf(e->text, sizeof e->text, "log_file \"%.300s\": %s", c->log_file,
-			strerror(-r));
+			own_file_strerror(r));
+		e->step = CONFIG_STEP_OUTPUT;
 		net_release_slot(n);
 		pthread_mutex_destroy(&n->ud_groups.settling);
 		free(n);

@@ -79,8 +79,10 @@ static void net_kernel_limit_startups(struct config_patience *p)
 
 static int net_kernel_open(struct net *n, struct config_error *e)
 {
-	int r = net_kernel_open_engine(n, e);
+	int r;
 
+	e->step = CONFIG_STEP_STACK;
+	r = net_kernel_open_engine(n, e);
 	net_kernel_limit_startups(&n->config.patience);
 	return r ? r : net_kernel_open_sock(n, e);
 }

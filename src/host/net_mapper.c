@@ -143,6 +143,7 @@ int net_mapper_open(struct net *n, struct config_error *e)
 
 	if (n->config.port_mapper == PORT_MAPPER_OFF)
 		return 0;
+	e->step = CONFIG_STEP_STACK;
 	rc = n->ops->open_mapper(n, &cfg);
 	if (!rc)
 		rc = iwpm_create(&cfg, &n->mapper);

@@ -147,10 +147,12 @@ static int net_open_ip(struct net *n, struct config_error *e)
 		return r;
 	}
 	n->poller.ip = n->ip;
-	r = net_add_addresses(n, e);
-	if (r == 0 && n->esp)
-		r = esp_boundary_open(n->esp, n->ip, e->text, sizeof e->text);
-	return r;
+	return net_add_addresses(n, e);
+}
+
+static int net_read_esp(struct net *n, struct config_error *e)
+{
+	return n->esp ? esp_boundary_open(n->esp, n->ip, e->text, sizeof e->text) : 0;
 }
 
 static int net_map(void *port, const void *addr, size_t len)
@@ -217,13 +219,25 @@ static int net_open_tcp(struct net *n, struct config_error *e)
 
 static int net_port_open(struct net *n, struct config_error *e)
 {
-	static int (*const steps[])(struct net *, struct config_error *) = {net_claim_addresses,
-		net_open_port, net_open_engine, net_open_capture, net_open_esp, net_open_ip,
-		net_open_tcp};
+	static const struct {
+		int (*take)(struct net *, struct config_error *);
+		enum config_step is;
+	} steps[] = {
+		{net_claim_addresses, CONFIG_STEP_CLAIM},
+		{net_open_port, CONFIG_STEP_PORT},
+		{net_open_engine, CONFIG_STEP_STACK},
+		{net_open_capture, CONFIG_STEP_OUTPUT},
+		{net_open_esp, CONFIG_STEP_STACK},
+		{net_open_ip, CONFIG_STEP_STACK},
+		{net_read_esp, CONFIG_STEP_SECRETS},
+		{net_open_tcp, CONFIG_STEP_STACK},
+	};
 	int r = 0;
 
-	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !r; i++)
-		r = steps[i](n, e);
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !r; i++) {
+		e->step = steps[i].is;
+		r = steps[i].take(n, e);
+	}
 	return r;
 }
 

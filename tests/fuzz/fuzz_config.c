@@ -40,7 +40,7 @@ static void set_lines(struct config *c, const uint8_t *data, size_t size)
 	while (size) {
 		const uint8_t *nl = memchr(data, '\n', size);
 		size_t len = nl ? (size_t)(nl - data) : size;
-		struct config_error e = {""};
+		struct config_error e = {.text = ""};
 		char *line = strndup((const char *)data, len); /* so that overruns are seen */
 
 		MUST(line);
@@ -53,7 +53,7 @@ static void set_lines(struct config *c, const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct config_error e = {""};
+	struct config_error e = {.text = ""};
 	struct config c;
 
 	config_init(&c);

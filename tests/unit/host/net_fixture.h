@@ -9,7 +9,7 @@
  * reason. */
 static inline struct net *net_fixture_open(const char *const *set, unsigned n)
 {
-	struct config_error e = {""};
+	struct config_error e = {.text = ""};
 	struct config c;
 	struct net *net;
 

@@ -34,7 +34,7 @@ static void configure(struct config *c)
 
 static void assert_fails(const struct config *c, int error, const char *says)
 {
-	struct config_error e = {""};
+	struct config_error e = {.text = ""};
 	struct net *n = NULL;
 
 	assert_int_equal(net_open(c, &n, &e), error);
@@ -44,7 +44,7 @@ static void assert_fails(const struct config *c, int error, const char *says)
 /* After each failure the next attempt finds the port free. */
 static void test_failures(void **state)
 {
-	struct config_error e = {""};
+	struct config_error e = {.text = ""};
 	struct net *n = NULL;
 	struct config c;
 
@@ -75,7 +75,7 @@ static void test_failures(void **state)
 
 static void test_start_on_a_core_that_is_not_there(void **state)
 {
-	struct config_error e = {""};
+	struct config_error e = {.text = ""};
 	struct net *n = NULL;
 	struct config c;
 
@@ -92,7 +92,7 @@ static void test_start_on_a_core_that_is_not_there(void **state)
 /* "%p" in the name of a capture is the process's number, once. */
 static void test_capture_path(void **state)
 {
-	struct config_error e = {""};
+	struct config_error e = {.text = ""};
 	char path[64];
 	struct net *n = NULL;
 	struct config c;
@@ -122,7 +122,7 @@ ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags)
 static void test_ports_of_ud_stay_free(void **state)
 {
 	const struct udp_user nobody = {.input = NULL};
-	struct config_error e = {""};
+	struct config_error e = {.text = ""};
 	struct net *n = NULL;
 	struct config c;
 
@@ -144,7 +144,7 @@ static void test_ports_of_ud_stay_free(void **state)
 static void test_open_host(void **state)
 {
 	static const uint8_t mac[6] = {2, 0, 0, 0, 0, 9};
-	struct config_error e = {""};
+	struct config_error e = {.text = ""};
 	struct net *n = NULL;
 	uint8_t used[6];
 	struct config c;

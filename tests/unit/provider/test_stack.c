@@ -116,7 +116,7 @@ static bool wait_for(struct side *s, unsigned *count)
 static int side_open(struct side *s, const char *const *settings)
 {
 	struct config c;
-	struct config_error e = {""};
+	struct config_error e = {.text = ""};
 
 	pthread_mutex_init(&s->box.lock, NULL);
 	pthread_cond_init(&s->box.changed, NULL);
@@ -431,7 +431,7 @@ static int refused(const char *const *settings, const char *says)
 
 	if (p == 0) {
 		struct config c;
-		struct config_error e = {""};
+		struct config_error e = {.text = ""};
 		struct stack *s;
 		int r = 0;
 

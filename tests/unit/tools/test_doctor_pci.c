@@ -161,6 +161,7 @@ static void assert_said(struct world *w, unsigned wrong, const char *finding, co
 		fail_msg("it does not say \"%s\" but:\n%s", finding, said);
 	if (advice && !strstr(said, advice))
 		fail_msg("it does not advise \"%s\" but:\n%s", advice, said);
+	assert_int_equal(w->doctor.pci_is_ready, wrong == 0);
 	if (w->doctor.wrong != wrong)
 		fail_msg("%u findings, not %u:\n%s", w->doctor.wrong, wrong, said);
 }

@@ -89,6 +89,11 @@ void engine_unlock(struct engine *e)
 	}
 }
 
+bool doctor_map_port(struct doctor *d, const char *peer)
+{
+	return true;
+}
+
 bool doctor_explain_tls(struct doctor *d, int error, bool connected, const char *peer)
 {
 	w.told = true;
