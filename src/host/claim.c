@@ -53,8 +53,8 @@ static bool claim_interface(const char *port, char *name, size_t len)
 		snprintf(name, len, "memif %s %s", value, id);
 		return true;
 	}
-	if ((strncmp(port, "net_af_", 7) != 0 && strncmp(port, "net_tap", 7) != 0) ||
-		!claim_argument(port, "iface", value, sizeof value))
+	/* net_af_packet's, net_af_xdp's, net_tap's, net_pcap's: whichever stands on one. */
+	if (!claim_argument(port, "iface", value, sizeof value))
 		return false;
 	snprintf(name, len, "interface %s", value);
 	return true;

@@ -7,10 +7,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* inih cuts longer lines in two; the reader below refuses them before it can. */
 #define CONFIG_MAX_LINE  196
@@ -260,18 +263,38 @@ static int config_take_pair(void *arg, const char *section, const char *name, co
 	return 1;
 }
 
+/** Programs read it again: not what is empty then, or what has to be waited for. @return -EINVAL.
+ */
+static int config_open(const char *path, FILE **out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st = {0};
+
+	if (fd < 0)
+		return -errno;
+	fstat(fd, &st);
+	if (!S_ISREG(st.st_mode)) {
+		close(fd);
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	}
+	*out = fdopen(fd, "r");
+	if (*out)
+		return 0;
+	close(fd);
+	return -ENOMEM;
+}
+
 int config_read_file(struct config *c, const char *path, struct config_error *e)
 {
 	struct config_reading r = {.c = c, .e = e, .where = {.path = path}};
-	int line;
+	int line, rc = config_open(path, &r.f);
 
-	r.f = fopen(path, "re");
-	if (!r.f) {
-		int err = errno;
-
+	if (rc == -EINVAL)
+		return config_complain(e, -EINVAL, &r.where,
+			"it is no regular file; expected one that can be read again");
+	if (rc != 0)
 		return config_complain(
-			e, -err, &r.where, "cannot read the configuration: %s", strerror(err));
-	}
+			e, rc, &r.where, "cannot read the configuration: %s", strerror(-rc));
 	memset(c->file_line, 0, sizeof c->file_line);
 	line = ini_parse_stream(config_read_line, &r, config_take_pair, &r);
 	fclose(r.f);

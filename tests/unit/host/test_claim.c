@@ -120,6 +120,7 @@ static void the_second_process_is_refused(void **state)
 	assert_int_equal(take("net_af_packet3,framesz=4096,iface=eth1,qpairs=1", "10.0.0.1", NULL),
 		-EADDRINUSE);
 	assert_int_equal(take("net_af_xdp0,iface=eth1", "10.0.0.1", NULL), -EADDRINUSE);
+	assert_int_equal(take("net_pcap0,iface=eth1", "10.0.0.1", NULL), -EADDRINUSE);
 	assert_int_equal(take("net_tap0,iface=eth1", "10.0.0.1", NULL), -EADDRINUSE);
 	assert_int_equal(take("net_af_packet0,iface=eth1", "10.0.0.2", "10.0.0.1"), -EADDRINUSE);
 	assert_int_equal(take("net_af_packet0,iface=eth1", "10.0.0.2", NULL), 0);

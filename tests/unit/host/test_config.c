@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 /* After the four that it needs. */
 #include <cmocka.h>
@@ -258,6 +259,23 @@ static void test_file_unreadable(void **state)
 	assert_says(&e, "/: cannot read the configuration: Is a directory");
 }
 
+/* Nobody waits for who writes into a FIFO. */
+static void test_file_not_regular(void **state)
+{
+	char path[] = "/tmp/test_config.XXXXXX";
+	struct config_error e;
+	struct config c;
+
+	config_init(&c);
+	assert_non_null(mkdtemp(path));
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(config_read_file(&c, path, &e), -EINVAL);
+	assert_says(&e, "it is no regular file");
+	assert_int_equal(config_read_file(&c, "/dev/null", &e), -EINVAL);
+	unlink(path);
+}
+
 static void test_set(void **state)
 {
 	struct config_error e;
@@ -328,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_file_longest_line),
 		cmocka_unit_test(test_file_too_many_lines),
 		cmocka_unit_test(test_file_unreadable),
+		cmocka_unit_test(test_file_not_regular),
 		cmocka_unit_test(test_set),
 		cmocka_unit_test(test_set_wins_over_file),
 		cmocka_unit_test(test_failed_value_changes_nothing),
