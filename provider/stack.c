@@ -2,6 +2,7 @@
 #include "provider/stack.h"
 
 #include "base/forks.h"
+#include "host/config_kernel.h"
 #include "host/net.h"
 #include "provider/failure.h"
 #include "provider/telemetry.h"
@@ -39,9 +40,9 @@ static void stack_peer_failed(void *ctx, const struct rnic_failure *f)
 	s->told_failure = true;
 	failure_explain(s->net, f, why);
 	log_printf(net_log(s->net), LOG_LEVEL_WARNING,
-		"cannot connect: %s (\"uiwarp doctor %s %u\" "
-		"tells more)",
-		why, ip_addr_format(&f->remote.addr, peer), f->remote.port);
+		"cannot connect: %s (\"uiwarp doctor %s %u\"%s tells more)", why,
+		ip_addr_format(&f->remote.addr, peer), f->remote.port,
+		config_is_kernel(net_config(s->net)) ? "" : ", with the same --config and --set,");
 }
 
 static int stack_open_rnic(struct stack *s, struct config_error *e)

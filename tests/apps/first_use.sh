@@ -141,7 +141,7 @@ run_case interface wrong_port eth1 "port = net_af_packet0,iface=eth1"
 run_case no_interface wrong_port net_af_packet0 "net_af_packet0,iface=eth1"
 run_case second_client second_client
 run_case same_address same_address
-run_case refused misses 10.0.0.2/24 10.0.0.1 "10.0.0.1 refuses|port 7175|uiwarp doctor 10.0.0.1 7175"
+run_case refused misses 10.0.0.2/24 10.0.0.1 "10.0.0.1 refuses|port 7175|uiwarp doctor 10.0.0.1 7175|with the same --config and --set"
 run_case no_answer misses 10.0.0.2/24 10.0.0.9 "10.0.0.9 does not answer ARP"
 run_case no_answer_v6 misses fd77::2/64 fd77::9 "fd77::9 does not answer neighbour solicitations"
 run_case no_route misses 10.0.0.2/24 192.0.2.1 "no route to 192.0.2.1|gateway"
