@@ -2,7 +2,6 @@
 #include "tools/telemetry_client.h"
 
 #include "base/tasks.h"
-#include "host/slot.h"
 #include "tools/terminal_text.h"
 
 #include <errno.h>
@@ -350,7 +349,7 @@ static bool telemetry_client_is_there(const struct telemetry_client *c)
 static bool telemetry_clients_has(const struct telemetry_clients *c, const char *name)
 {
 	for (unsigned i = 0; i < c->n; i++)
-		if (telemetry_client_is_there(&c->client[i]) &&
+		if (telemetry_client_is_there(&c->client[i]) && c->client[i].place == c->place &&
 			strcmp(c->client[i].name, name) == 0)
 			return true;
 	return false;
@@ -370,6 +369,7 @@ static void telemetry_clients_note(struct telemetry_clients *c, const char *name
 {
 	if (!c->error) {
 		c->error = error;
+		c->failed_place = c->places.path[c->place];
 		snprintf(c->failed, sizeof c->failed, "%s", name);
 	}
 	c->unasked += *name != '\0';
@@ -378,7 +378,8 @@ static void telemetry_clients_note(struct telemetry_clients *c, const char *name
 static void telemetry_clients_add(void *ctx, const char *name)
 {
 	struct telemetry_clients *c = ctx;
-	struct telemetry_client new = {.fd = -1, .all = c}, *more;
+	struct telemetry_client new = {.fd = -1, .place = c->place, .all = c}, *more;
+	const char *directory = c->places.path[c->place];
 
 	if (telemetry_clients_has(c, name) || !telemetry_socket_is_name(name, &new.pid) ||
 		!telemetry_clients_wants(c, new.pid))
@@ -387,9 +388,9 @@ static void telemetry_clients_add(void *ctx, const char *name)
 		telemetry_clients_note(c, name, -EUSERS);
 		return;
 	}
-	new.fd = telemetry_socket_connect(c->directory, name);
+	new.fd = telemetry_socket_connect(directory, name);
 	if (new.fd == -ECONNREFUSED)
-		telemetry_socket_sweep(c->directory, name);
+		telemetry_socket_sweep(directory, name);
 	if (!telemetry_client_is_there(&new)) {
 		/* It has gone since it was seen, or long before. */
 		if (new.fd != -ECONNREFUSED &&new.fd != -ENOENT)
@@ -417,7 +418,7 @@ static bool telemetry_clients_look(
 	if (one->greeted)
 		return false;
 	if (one->fd == -EAGAIN)
-		one->fd = telemetry_socket_connect(c->directory, one->name);
+		one->fd = telemetry_socket_connect(c->places.path[one->place], one->name);
 	if (one->fd >= 0 && telemetry_client_is_ready(one, POLLIN, 0)) {
 		if (!telemetry_client_begin(one))
 			telemetry_client_drop(one);
@@ -458,7 +459,6 @@ static int telemetry_clients_compare(const void *a, const void *b)
 void telemetry_clients_renew(struct telemetry_clients *c)
 {
 	unsigned kept = 0;
-	int rc;
 
 	for (unsigned i = 0; i < c->n; i++) {
 		/* Nothing was asked. */
@@ -471,9 +471,12 @@ void telemetry_clients_renew(struct telemetry_clients *c)
 	c->n = kept;
 	c->unasked = 0;
 	c->error = 0;
-	rc = telemetry_socket_each(c->directory, telemetry_clients_add, c);
-	if (rc)
-		telemetry_clients_note(c, "", rc);
+	for (c->place = 0; c->place < c->places.n; c->place++) {
+		int rc = telemetry_socket_each(c->places.path[c->place], telemetry_clients_add, c);
+
+		if (rc)
+			telemetry_clients_note(c, "", rc);
+	}
 	telemetry_clients_greet(c);
 	if (c->n)
 		qsort(c->client, c->n, sizeof *c->client, telemetry_clients_compare);
@@ -493,8 +496,11 @@ static int telemetry_clients_check(const struct telemetry_clients *c)
 			continue;
 		fprintf(stderr,
 			"uiwarp: process %d cannot be asked: it has no device of ours, or another "
-			"owner, or \"telemetry = off\", or it does not answer\n",
+			"owner, or \"telemetry = off\", or it does not answer; looked in",
 			(int)*p);
+		for (unsigned i = 0; i < c->places.n; i++)
+			fprintf(stderr, "%s %s", i ? "," : "", c->places.path[i]);
+		fputc('\n', stderr);
 		rc = -ESRCH;
 	}
 	return rc;
@@ -507,10 +513,12 @@ int telemetry_clients_open(struct telemetry_clients *c, const char *directory, c
 	*c = (struct telemetry_clients){.pids = pids && *pids ? pids : NULL,
 		.most = TELEMETRY_CLIENT_BYTES,
 		.rows = TELEMETRY_CLIENTS_ROWS};
-	if (directory)
-		snprintf(c->directory, sizeof c->directory, "%s", directory);
-	else
-		rc = slot_directory(c->directory, sizeof c->directory);
+	if (directory) {
+		snprintf(c->places.path[0], SLOT_PATH, "%s", directory);
+		c->places.n = 1;
+	} else {
+		rc = slot_find_places(&c->places);
+	}
 	if (rc)
 		return rc;
 	telemetry_clients_renew(c);

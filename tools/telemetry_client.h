@@ -4,6 +4,7 @@
 #define TOOLS_TELEMETRY_CLIENT_H
 
 #include "base/json_reader.h"
+#include "host/slot.h"
 #include "host/telemetry_socket.h"
 
 #include <jansson.h>
@@ -13,6 +14,7 @@
 struct telemetry_client {
 	pid_t pid;
 	char name[TELEMETRY_NAME];
+	unsigned place;   /**< of its name: which directory */
 	int fd;           /**< -1: the connection is over; -EAGAIN: too many others wait for one */
 	bool greeted;     /**< else it says nothing: it is stopped, or stuck */
 	bool waited;      /**< in vain; its greeting may come later */
@@ -28,11 +30,13 @@ struct telemetry_client {
 struct telemetry_clients {
 	struct telemetry_client *client;
 	unsigned n;
-	const pid_t *pids; /**< ends with 0: no others; or NULL */
-	char directory[1024];
+	const pid_t *pids;         /**< ends with 0: no others; or NULL */
+	struct slot_places places; /**< the directories of the sockets */
 	unsigned unasked; /**< sockets that cannot be connected to, and are not those of the dead */
 	int error; /**< why the first of them cannot, or the directory cannot be read, or 0 */
 	char failed[TELEMETRY_NAME]; /**< its name; "": it is the directory */
+	const char *failed_place;    /**< the directory */
+	unsigned place;              /**< private: of those, the one that is looked at */
 	char *text;                  /**< private: the last answer of any of them */
 	size_t room;                 /**< private: of that */
 	size_t most;                 /**< private: TELEMETRY_CLIENT_BYTES, or less in tests */
@@ -45,7 +49,8 @@ struct telemetry_clients {
 
 /**
  * Connect to the processes of this user, or to those of @p pids.
- * @param directory of the sockets; NULL: this user's.
+ * @param directory of the sockets; NULL: all of slot_find_places(), as processes of this user with
+ * other environments may be in another one.
  * @param pids ends with 0, and is the caller's until the end; NULL or none: all.
  * @param c stays where it is until telemetry_clients_close(). Its `meanwhile` is to be set after
  * this.

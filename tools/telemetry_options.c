@@ -64,8 +64,8 @@ int telemetry_options_open(
 			fprintf(stderr, "%s: process %d does not answer: it is stopped, or stuck\n",
 				command, (int)c->client[i].pid);
 	if (!rc && c->error)
-		fprintf(stderr, "%s: %s%s%s%s: %s\n", command, c->directory, *c->failed ? "/" : "",
-			c->failed,
+		fprintf(stderr, "%s: %s%s%s%s: %s\n", command, c->failed_place,
+			*c->failed ? "/" : "", c->failed,
 			c->unasked > 1 ? " and others cannot be asked" : " cannot be asked",
 			strerror(-c->error));
 	if (!rc && c->error && c->n == 0)

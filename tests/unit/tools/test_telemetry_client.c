@@ -434,6 +434,32 @@ static void who_cannot_be_asked_is_counted(void **state)
 	assert_string_equal(clients.failed, "");
 }
 
+/** By another environment than ours, such as cron's: it is found all the same. */
+static void all_places_of_the_user_are_looked_into(void **state)
+{
+	char runtime[] = "/tmp/uiw-client.XXXXXX", uiwarp[64];
+	pid_t pids[2] = {0};
+	struct slot_places p;
+
+	servers = 0;
+	assert_non_null(mkdtemp(runtime));
+	setenv("XDG_RUNTIME_DIR", runtime, 1);
+	assert_int_equal(slot_find_places(&p), 0);
+	snprintf(directory, sizeof directory, "/tmp/uiwarp-%u", (unsigned)geteuid());
+	begin((struct script){.say = {GREETING}, .greets = true});
+	pids[0] = server[0].pid;
+	assert_int_equal(telemetry_clients_open(&clients, NULL, pids), 0);
+	assert_int_equal(clients.n, 1);
+	assert_string_equal(clients.places.path[clients.client[0].place], directory);
+	telemetry_clients_close(&clients);
+	end(0);
+	telemetry_socket_sweep(directory, server[0].name);
+	unsetenv("XDG_RUNTIME_DIR");
+	snprintf(uiwarp, sizeof uiwarp, "%s/uiwarp", runtime);
+	rmdir(uiwarp);
+	assert_int_equal(rmdir(runtime), 0);
+}
+
 /** It has no words for a terminal. */
 static void an_error_is_plain_text(void **state)
 {
@@ -700,6 +726,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			who_tells_more_than_is_kept_is_left, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_cannot_be_asked_is_counted, setup, teardown),
+		cmocka_unit_test(all_places_of_the_user_are_looked_into),
 		cmocka_unit_test_setup_teardown(an_error_is_plain_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(answers_are_as_long_as_was_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_answer_is_none, setup, teardown),
