@@ -369,7 +369,8 @@ static void cmd_pcap_on_stop(int number)
 
 static void cmd_pcap_stop_by_signals(void)
 {
-	const struct sigaction stop = {.sa_handler = cmd_pcap_on_stop};
+	/* What is being printed is printed whole. */
+	const struct sigaction stop = {.sa_handler = cmd_pcap_on_stop, .sa_flags = SA_RESTART};
 
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);

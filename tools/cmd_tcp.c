@@ -23,6 +23,7 @@ struct run {
 	struct tcp_totals totals;
 	uint64_t next_interval; /**< UINT64_MAX: none */
 	int signal_fd;
+	bool unread; /**< whoever read our output has gone */
 };
 
 static int cmd_tcp_usage(FILE *out)
@@ -111,14 +112,15 @@ static void cmd_tcp_take_signals(struct run *r)
 static void cmd_tcp_wait_until(struct run *r, uint64_t when)
 {
 	struct pollfd fds[] = {{.fd = r->session.event_fd, .events = POLLIN},
-		{.fd = r->signal_fd, .events = POLLIN}};
+		{.fd = r->signal_fd, .events = POLLIN}, {.fd = STDOUT_FILENO}};
 	uint64_t now = net_now(r->session.net);
 	uint64_t rest = when > now ? when - now : 0;
 	struct timespec ts = {(time_t)(rest / 1000000000), (long)(rest % 1000000000)};
 
-	ppoll(fds, 2, when == UINT64_MAX ? NULL : &ts, NULL);
+	ppoll(fds, 3, when == UINT64_MAX ? NULL : &ts, NULL);
 	if (fds[1].revents)
 		cmd_tcp_take_signals(r);
+	r->unread = (fds[2].revents & POLLERR) != 0;
 }
 
 static void cmd_tcp_loop(struct run *r)
@@ -136,7 +138,7 @@ static void cmd_tcp_loop(struct run *r)
 		if (now >= r->next_interval)
 			cmd_tcp_report_interval(r, now);
 		cmd_tcp_report_news(r);
-		if (tcp_session_done(s))
+		if (tcp_session_done(s) || r->unread)
 			break;
 		cmd_tcp_wait_until(r, next < r->next_interval ? next : r->next_interval);
 	}

@@ -2,6 +2,7 @@
 /* uiwarp wan: a long path between two interfaces, in real time. */
 #include "base/argument.h"
 #include "tools/commands.h"
+#include "tools/ending.h"
 #include "tools/help.h"
 #include "tools/wan_control.h"
 #include "tools/wan_report.h"
@@ -249,10 +250,12 @@ static void cmd_wan_log_line(void *ctx, enum log_level level, const char *text)
 static void cmd_wan_catch_signals(void)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
-	struct sigaction a = {.sa_handler = cmd_wan_on_signal};
+	/* What is being printed is printed whole. */
+	const struct sigaction a = {.sa_handler = cmd_wan_on_signal, .sa_flags = SA_RESTART};
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		sigaction(numbers[i], &a, NULL);
+		if (!ending_is_ignored(numbers[i]))
+			sigaction(numbers[i], &a, NULL);
 }
 
 static int cmd_wan_run(const struct cmd_wan_options *o)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void *configuration_checked(void *p)
 {
@@ -74,8 +75,13 @@ static int configuration_complain(const char *command, const char *what, const c
 /* The program may change its directory before it comes to verbs. */
 static int configuration_export_file(const char *file, const char *command)
 {
-	char *path = realpath(file, NULL);
+	struct stat st;
+	char *path;
 
+	if (stat(file, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return configuration_complain(command, file,
+			"it is no regular file; expected one that the program can read again");
+	path = realpath(file, NULL);
 	if (!path) {
 		fprintf(stderr, "%s: %s: cannot read the configuration: %s\n", command, file,
 			strerror(errno));

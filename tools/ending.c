@@ -11,8 +11,7 @@ static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
 
 static struct net *ending_net;
 
-/** nohup(1) means it; a shell that ignores SIGINT for what it runs beside itself does not. */
-static bool ending_is_ignored(int sig)
+bool ending_is_ignored(int sig)
 {
 	struct sigaction a;
 

@@ -9,6 +9,12 @@
 
 #include "host/net.h"
 
+/**
+ * Is @p sig one that the user does not want to end anything? nohup(1) means it; a shell that
+ * ignores SIGINT for what it runs beside itself does not.
+ */
+bool ending_is_ignored(int sig);
+
 /** From now on the first ends the process in that way, by itself; a second one at once. */
 void ending_watch(struct net *n);
 

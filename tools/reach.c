@@ -89,11 +89,11 @@ static const char *reach_look_at_rights(int fd)
 		return NULL;
 	if (((st.st_mode & S_ISUID) != 0 && st.st_uid != getuid()) ||
 		((st.st_mode & S_ISGID) != 0 && st.st_gid != getgid()))
-		return "is setuid or setgid, and the dynamic linker preloads nothing into it; an "
-		       "administrator can name the library in /etc/ld.so.preload";
+		return "is setuid or setgid, and the dynamic linker preloads nothing into it; a "
+		       "copy that is not can have ambient capabilities (setpriv)";
 	if (getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
-		return "has file capabilities, and the dynamic linker preloads nothing into it; an "
-		       "administrator can name the library in /etc/ld.so.preload";
+		return "has file capabilities, and the dynamic linker preloads nothing into it; a "
+		       "copy without them can have ambient ones (setpriv)";
 	return NULL;
 }
 

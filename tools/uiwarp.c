@@ -6,6 +6,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,10 +99,23 @@ static void uiwarp_version(void)
 		printf("%s %s\n", list[i].name, list[i].version);
 }
 
+/** What is opened next is not to be taken for standard input, output or error that was closed. */
+static void uiwarp_fill_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c;
 
+	uiwarp_fill_descriptors();
 	/* Whatever is wrong with the command line has one exit status. */
 	argp_err_exit_status = EXIT_USAGE;
 	atexit(uiwarp_check_output);

@@ -308,6 +308,18 @@ static void write_program(
 	close(fd);
 }
 
+/* The program reads it again, and would find nothing there. */
+static void a_configuration_in_a_pipe_is_refused(void **state)
+{
+	static const char script[] = "exec \"$0\" run --config <(echo port=kernel) -- true";
+
+	child_run(&c, (const char *const[]){"/bin/bash", "-c", script, UIWARP, NULL}, NULL);
+	assert_int_equal(child_exit(&c), 2);
+	assert_non_null(strstr(c.err, "it is no regular file; expected one that the program can "
+				      "read again\n"));
+	assert_int_equal(child_count(c.err, "\n"), 1);
+}
+
 /* What the preloaded library cannot come into is not started: one sentence says why. */
 static void a_program_out_of_reach_is_126(void **state)
 {
@@ -320,8 +332,8 @@ static void a_program_out_of_reach_is_126(void **state)
 		{1, 3, 3, 0755, "is a 32-bit program, and the device's library has 64 bits"},
 		{2, 183, 3, 0755, "is a program for another processor than the device's library"},
 		{2, 62, 3, 04755,
-			"is setuid or setgid, and the dynamic linker preloads nothing into it; an "
-			"administrator can name the library in /etc/ld.so.preload"},
+			"is setuid or setgid, and the dynamic linker preloads nothing into it; a "
+			"copy that is not can have ambient capabilities (setpriv)"},
 	};
 	char dir[] = "/tmp/uiwarp-run-XXXXXX", path[64], env[64], expected[256];
 
@@ -391,6 +403,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_command_line_wins_over_the_environment),
 		cmocka_unit_test(a_wrong_command_line_is_2),
 		cmocka_unit_test(a_program_that_cannot_be_started_is_127_or_126),
+		cmocka_unit_test(a_configuration_in_a_pipe_is_refused),
 		cmocka_unit_test(a_program_out_of_reach_is_126),
 		cmocka_unit_test(the_program_inherits_what_uiwarp_had),
 	};

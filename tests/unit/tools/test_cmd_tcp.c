@@ -139,6 +139,18 @@ static void an_interrupt_ends_a_listener_in_order(void **state)
 	assert_string_equal(c.err, "");
 }
 
+/* As a filter whose reader has seen enough: nobody is served that nobody is told of. */
+static void a_listener_ends_with_who_reads_of_it(void **state)
+{
+	static const char script[] =
+		"timeout 60 \"$0\" tcp sink \"${@}\" --listen 5001 | head -n 1; "
+		"echo \"status ${PIPESTATUS[0]}\"";
+
+	child_run(&c, (const char *const[]){"/bin/bash", "-c", script, UIWARP, SETS, NULL}, NO_ENV);
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.out, "listening on :: port 5001\nstatus 0\n");
+}
+
 /* Until a line that @p sign is in, then that signal; what came after the line. @return the status.
  */
 static int signalled(const char *command, const char *sign, const char *name)
@@ -309,6 +321,7 @@ int main(void)
 		cmocka_unit_test(a_host_without_an_address_or_a_route_is_named),
 		cmocka_unit_test(our_own_closed_port_refuses),
 		cmocka_unit_test(an_interrupt_ends_a_listener_in_order),
+		cmocka_unit_test(a_listener_ends_with_who_reads_of_it),
 		cmocka_unit_test(a_hangup_ends_a_listener_in_order),
 		cmocka_unit_test(a_signal_ends_what_is_starting),
 		cmocka_unit_test(a_signal_ends_a_doctor),

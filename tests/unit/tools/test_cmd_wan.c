@@ -140,6 +140,23 @@ static void the_last_line_of_control_may_lack_its_end(void **state)
 	assert_non_null(strstr(c.out, "uiwarp wan: \"loss\" is \"bad\"; expected"));
 }
 
+/* As nohup(1) starts it: it is there for two more signals after SIGHUP. */
+static void an_ignored_hangup_does_not_end_it(void **state)
+{
+	static const char script[] =
+		"exec 3< <(exec timeout --foreground 60 /bin/bash -c 'trap \"\" HUP; echo $$; exec "
+		"\"$0\" wan --a net_null0,no-rx=1 --b net_null1,no-rx=1 --memory 8' \"$0\"); "
+		"job=$!; read -r -u 3 pid; read -r -u 3 line; kill -HUP $pid; for i in 1 2; do "
+		"kill -USR1 $pid; while read -r -u 3 line; do "
+		"[[ $line != after* ]] || { echo \"$line\"; break; }; done; done; "
+		"kill $pid; cat <&3; wait $job";
+
+	child_run(&c, (const char *const[]){"/bin/bash", "-c", script, UIWARP, NULL}, NULL);
+	assert_int_equal(child_exit(&c), 0);
+	assert_int_equal(child_count(c.out, "after "), 3);
+	assert_string_equal(c.err, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +165,7 @@ int main(void)
 		cmocka_unit_test(a_port_that_does_not_open_is_1),
 		cmocka_unit_test(it_says_what_it_does_and_ends_in_order),
 		cmocka_unit_test(in_json_too),
+		cmocka_unit_test(an_ignored_hangup_does_not_end_it),
 		cmocka_unit_test(the_last_line_of_control_may_lack_its_end),
 	};
 

@@ -210,9 +210,49 @@ static void an_unknown_command_is_named(void **state)
 	assert_int_equal(child_exit(&c), 2);
 }
 
+/** Of whatever ends the start before there is a port to look at: no advice about ports. */
+static void the_doctor_advises_about_what_failed(void **state)
+{
+	static const struct {
+		const char *set, *wrong, *advice;
+	} t[] = {
+		{"log_file=/no/such/log", "WRONG  log_file \"/no/such/log\": ",
+			"do:  name a file that this user may write"},
+		{"progress=dedicated:1023", "WRONG  the stack does not start: progress = ",
+			"do:  choose a core for \"progress\""},
+	};
+
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		RUN("doctor", "--set", "port=kernel", "--set", t[i].set);
+		assert_int_equal(child_exit(&c), 1);
+		assert_non_null(strstr(c.out, t[i].wrong));
+		assert_non_null(strstr(c.out, t[i].advice));
+		assert_int_equal(child_count(c.out, "  do:  "), 1);
+		assert_int_equal(child_count(c.out, "the port does not open"), 0);
+	}
+}
+
+/** No file that is opened later takes the place of a standard output that was closed. */
+static void without_stdout_no_file_is_written_to_for_it(void **state)
+{
+	static const char script[] = "\"$0\" doctor --set port=kernel --set log_file=\"$1\" >&-";
+	char path[] = "/tmp/uiwarp-log-XXXXXX";
+	struct stat st;
+
+	close(mkstemp(path));
+	child_run(&c, (const char *const[]){"/bin/sh", "-c", script, UIWARP, path, NULL}, NULL);
+	assert_int_equal(child_exit(&c), 1);
+	assert_non_null(strstr(c.err, "standard output cannot be written"));
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_stdout_no_file_is_written_to_for_it),
+		cmocka_unit_test(the_doctor_advises_about_what_failed),
 		cmocka_unit_test(without_a_command_it_says_how_to_use_it),
 		cmocka_unit_test(help_goes_to_stdout),
 		cmocka_unit_test(help_of_a_command_is_its_own),
