@@ -204,6 +204,11 @@ static void tls_handshake_begin_record(struct tls_handshake *h)
 			h, TLS_ALERT_UNEXPECTED_MESSAGE, "the peer does not speak TLS");
 	} else if (body > TLS_CIPHERTEXT_MAX) {
 		tls_handshake_show(h, h->header, TLS_HEADER_LEN); /* its to complain about */
+		/* Before it is known to be TLS 1.3 OpenSSL would wait for a little more than that.
+		 */
+		if (h->state == TLS_HANDSHAKE_MORE)
+			tls_handshake_refuse(
+				h, TLS_ALERT_RECORD_OVERFLOW, "a record that is too long");
 	} else if (h->verifier.has_certificates && body > TLS_LAST_RECORDS_MAX) {
 		tls_handshake_fail(h, "a record behind the peer's certificates is too long");
 	} else {

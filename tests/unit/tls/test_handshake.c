@@ -239,6 +239,35 @@ static void a_record_that_is_too_long_is_refused_at_its_header(void **state)
 	expect_refusal(header, sizeof header, TLS_ALERT_RECORD_OVERFLOW, "");
 }
 
+/** The header of a record of @p body bytes comes, and one byte behind it, which is not looked at.
+ */
+static void expect_overflow(struct tls_handshake *h, uint16_t body)
+{
+	const uint8_t record[] = {TLS_HANDSHAKE, 3, 1, (uint8_t)(body >> 8), (uint8_t)body, 1};
+	uint8_t alert[TLS_HEADER_LEN + TLS_ALERT_LEN];
+
+	assert_int_equal(tls_handshake_input(h, record, sizeof record), TLS_HEADER_LEN);
+	assert_int_equal(h->state, TLS_HANDSHAKE_FAILED);
+	assert_string_equal(h->reason, "a record that is too long");
+	assert_int_equal(tls_handshake_pending(h), sizeof alert);
+	tls_handshake_output(h, alert, sizeof alert);
+	assert_int_equal(alert[TLS_HEADER_LEN + 1], TLS_ALERT_RECORD_OVERFLOW);
+}
+
+/** Longer than TLS 1.3 has it, but not than OpenSSL takes before it knows that it is TLS 1.3. */
+static void a_record_that_openssl_would_wait_for_is_refused_at_its_header(void **state)
+{
+	static const uint16_t bodies[] = {TLS_CIPHERTEXT_MAX + 1, TLS_CONTENT_MAX + 320};
+
+	for (unsigned i = 0; i < 2; i++) {
+		begin();
+		expect_overflow(server, bodies[i]);
+		(void)carry(client, server, 16384);
+		expect_overflow(client, bodies[i]);
+		end();
+	}
+}
+
 static void what_is_no_tls_is_refused_at_once(void **state)
 {
 	static const uint8_t text[] = "SSH-2.0-";
@@ -305,6 +334,7 @@ int main(void)
 		TEST(what_follows_is_not_taken),
 		TEST(a_hello_that_says_too_much_is_refused),
 		TEST(a_record_that_is_too_long_is_refused_at_its_header),
+		TEST(a_record_that_openssl_would_wait_for_is_refused_at_its_header),
 		TEST(what_is_no_tls_is_refused_at_once),
 		TEST(a_client_refuses_the_same),
 		TEST(a_failure_says_why),
