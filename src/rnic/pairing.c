@@ -158,7 +158,7 @@ static void pairing_seek_end(struct pairing *p)
 {
 	struct rnic_qp *qp = p->qp;
 
-	recv_wait_serve(qp); /* one may have been posted in this very round */
+	recv_wait_try(qp); /* one may have been posted in this very round */
 	if (p->state != PAIRING_JOINED || !rdmap_sq_is_busy(&qp->rdmap))
 		return;
 	if (!qp->wait.held) {

@@ -146,9 +146,15 @@ bool recv_wait_begin(struct rnic_qp *qp)
 	return true;
 }
 
+void recv_wait_try(struct rnic_qp *qp)
+{
+	if (qp->wait.held && recv_wait_has_recv(qp) && (!qp->srq || recv_wait_has_turn(qp)))
+		recv_wait_look_again(qp, false);
+}
+
 void recv_wait_serve(struct rnic_qp *qp)
 {
 	/* Its doorbell rings for its sends, too, and that is no turn. */
-	if (qp->wait.held && recv_wait_has_recv(qp) && (!qp->srq || recv_wait_has_turn(qp)))
-		recv_wait_look_again(qp, false);
+	if (!qp->srq || qp->wait.told)
+		recv_wait_try(qp);
 }

@@ -47,6 +47,9 @@ void recv_wait_tell(struct rnic_srq *srq, uint32_t n);
  */
 void recv_wait_serve(struct rnic_qp *qp);
 
+/** The same before the SRQ has told whose turn it is: it may be anybody's. */
+void recv_wait_try(struct rnic_qp *qp);
+
 /**
  * May a message of this QP, which has an SRQ, take an element now? Not one that is another's: a QP
  * with many messages would take them all. One that may not wait may.
