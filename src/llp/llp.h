@@ -257,7 +257,11 @@ static inline void llp_push(struct llp *l)
 	l->ops->push(l);
 }
 
-/** Show the bytes again that the user left in readable(). */
+/**
+ * Show the bytes again that the user left in readable(). Upcalls come from inside of this call, and
+ * one of them may be closed(): what was left may be where a protected stream was damaged or cut
+ * off. Inside readable() they come when that has returned.
+ */
 static inline void llp_resume(struct llp *l)
 {
 	l->ops->resume(l);

@@ -347,10 +347,13 @@ void mpa_cancel(struct mpa *m);
  */
 bool mpa_rx_pause(struct mpa *m);
 
-/** Show the ULPDUs that wait in the LLP. They come by a later upcall. */
+/**
+ * Show the ULPDUs that wait in the LLP. They come from inside of this call, and so may any other
+ * upcall, closed() too (llp_resume()); inside ulpdu() they come when that has returned.
+ */
 void mpa_rx_resume(struct mpa *m);
 
-/** Drop all further input. */
+/** Drop all further input. Upcalls may come as from mpa_rx_resume(), but none with input. */
 void mpa_drop_input(struct mpa *m);
 
 /** Send queued FPDUs, as far as the windows allow. */

@@ -71,11 +71,17 @@ void rdmap_terminate_retry(struct rdmap *r)
 
 void rdmap_fail(struct rdmap *r, const struct rdmap_error *e)
 {
+	size_t len;
+
 	/* RFC 5040 section 7.1: the first error is the one that is told. */
 	if (!rdmap_alive(r))
 		return;
-	r->term_len = (uint8_t)rdmap_terminate_build(e, r->term);
+	len = rdmap_terminate_build(e, r->term);
 	mpa_drop_input(r->mpa);
+	/* The LLP has shown what it kept: the stream may have ended by that. */
+	if (!rdmap_alive(r))
+		return;
+	r->term_len = (uint8_t)len;
 	rdmap_terminate_send(r);
 	rdmap_end(r, &(struct rdmap_end){.kind = RDMAP_END_TERMINATE_TX,
 			     .layer = e->layer,

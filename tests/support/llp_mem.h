@@ -6,7 +6,8 @@
  * has its own allocation of its exact length, and a handle is freed as soon as its user has
  * released it. So the address sanitizer sees every overrun and every use after free.
  *
- * Upcalls come only from llp_mem_step() and llp_mem_run(), never from inside an llp function.
+ * Upcalls come from llp_mem_step() and llp_mem_run(), and from llp_resume(), as every LLP's: that
+ * shows what was left unread at once, and tells of closed() if that is due.
  */
 #ifndef TESTS_SUPPORT_LLP_MEM_H
 #define TESTS_SUPPORT_LLP_MEM_H

@@ -26,7 +26,8 @@ static void *mem_reserve(struct llp *l, uint32_t len, bool join)
 {
 	struct mem_end *e = mem_end_of(l);
 
-	if (!e->conn->established || e->fin_queued || e->fail != 0)
+	/* Of a failure nothing is known before it is told. */
+	if (!e->conn->established || e->fin_queued)
 		return NULL;
 	if (e->tx.bytes != 0 && e->tx.bytes + len > e->conn->m->buffer) {
 		e->tell_writable = true;
@@ -97,7 +98,12 @@ static void mem_push(struct llp *l)
 
 static void mem_resume(struct llp *l)
 {
-	mem_end_of(l)->look_again = true;
+	struct mem_end *e = mem_end_of(l);
+
+	if (e->showing)
+		e->look_again = true;
+	else
+		mem_end_look_again(e);
 }
 
 static bool mem_took_ooo(const struct llp *l)

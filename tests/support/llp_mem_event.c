@@ -93,7 +93,9 @@ static void show(struct mem_end *e)
 	n = 0;
 	for (struct piece *p = e->rx.head; p != NULL; p = p->next)
 		v[n++] = mem_piece_iov(h, p);
+	e->showing = true;
 	used = h->llp.user_ops->readable(h->llp.user, v, n, total, &need);
+	e->showing = false;
 	free(v);
 	if (e->handle != h)
 		return;
@@ -101,6 +103,15 @@ static void show(struct mem_end *e)
 		abort(); /* took more than there is, or asks for what it has just seen */
 	mem_fifo_consume(&e->rx, used);
 	e->need = need;
+}
+
+void mem_end_look_again(struct mem_end *e)
+{
+	e->look_again = false;
+	if (e->fail != 0)
+		tell_closed(e, e->fail);
+	else if (e->rx.bytes != 0)
+		show(e);
 }
 
 static size_t next_size(struct llp_mem *m)
@@ -196,9 +207,7 @@ static bool step_end(struct mem_end *e)
 		return true;
 	}
 	if (h != NULL && e->look_again) {
-		e->look_again = false;
-		if (e->rx.bytes != 0)
-			show(e);
+		mem_end_look_again(e);
 		return true;
 	}
 	if (h != NULL && e->tell_acked) {

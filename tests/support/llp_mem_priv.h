@@ -42,6 +42,7 @@ struct mem_end {
 	struct piece *reserved;
 	bool join;
 	bool tell_connected, tell_writable, look_again, hold;
+	bool showing; /* inside readable() */
 	bool fin_queued, fin_delivered, eof;
 	bool orphan;
 	bool told_eof_waits; /* since it was shown something */
@@ -131,6 +132,8 @@ void mem_end_acknowledge(struct mem_end *e, size_t len);
 void mem_conn_free(struct mem_conn *c);
 
 /* llp_mem_event.c */
+/** Show its user again what that left unread, or tell it that the connection is over. */
+void mem_end_look_again(struct mem_end *e);
 /** What is left of a piece, as its receiver is shown it. */
 struct llp_iov mem_piece_iov(const struct handle *h, const struct piece *p);
 

@@ -185,7 +185,6 @@ static void test_eof_behind_what_waits_for_a_user(void **state)
 	ops.ulpdu = mpa_user_ops.ulpdu;
 	u->on_ulpdu = hold;
 	mpa_rx_resume(u->m);
-	assert_true(llp_mem_step(u->net));
 	assert_int_equal(u->ulpdus, 1);
 	assert_int_equal(eof_waits, 1);
 	u->on_ulpdu = NULL;

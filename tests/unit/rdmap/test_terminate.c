@@ -179,6 +179,21 @@ static void test_send_after_close(void **state)
 	qp_net_done(&n);
 }
 
+/* The LLP has an end to tell of when it is asked for the rest of what came. */
+static void test_send_on_what_is_over(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_raw_initiator(&n);
+	llp_mem_fail(mpa_llp(n.a->m), -ECONNRESET);
+	rdmap_terminate(&n.a->r, 0, 0, 0);
+	qp_expect_end(n.a, RDMAP_END_LOST, -ECONNRESET, 0, 0, 0);
+	assert_null(n.a->r.mpa);
+	assert_false(rdmap_terminate_waits(&n.a->r));
+	qp_net_done(&n);
+}
+
 /* ---- receiving ------------------------------------------------------------------------------- */
 
 static struct qp_region *post_three(struct qp_net *n)
@@ -559,6 +574,7 @@ int main(void)
 		cmocka_unit_test(test_send_before_operational),
 		cmocka_unit_test(test_send_waits),
 		cmocka_unit_test(test_send_after_close),
+		cmocka_unit_test(test_send_on_what_is_over),
 		cmocka_unit_test(test_receive_names_read),
 		cmocka_unit_test(test_receive_names_write),
 		cmocka_unit_test(test_receive_names_segment),

@@ -114,6 +114,24 @@ static void a_terminate_that_waits_dies_with_its_qp(void **state)
 	assert_int_equal(pair_last(&p->b)->status, -ECONNRESET);
 }
 
+/** The connection is over, which the LLP tells of while the QP is about to say why it ends. */
+static void a_terminate_finds_the_connection_over(void **state)
+{
+	struct pair *p = *state;
+
+	p->quiet = true;
+	llp_mem_fail(mpa_llp(&p->a.qp->conn->mpa), -ECONNRESET);
+	assert_int_equal(pair_go(p->a.qp, RNIC_QP_ERROR), 0);
+	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_ERROR);
+	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_DISCONNECTED);
+	assert_int_equal(pair_last(&p->a)->status, -ECONNRESET);
+	assert_null(p->a.qp->conn);
+	assert_null(p->a.qp->lingering);
+	p->quiet = false;
+	pair_run(p);
+	assert_int_equal(llp_mem_open_count(p->mem), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +146,8 @@ int main(void)
 			pair_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_terminate_that_waits_dies_with_its_qp, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_terminate_finds_the_connection_over, pair_setup, pair_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
