@@ -260,15 +260,14 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	c->ord = t.ord;
 	c->qp = p->qp;
 	p->qp->conn = c;
-	if (c->peer_to_peer) {
-		/* RFC 6581 section 9.3: nothing is sure before the initiator's RTR frame. */
-		ep->state = EP_ACCEPTED;
+	ep->state = EP_ACCEPTED;
+	if (c->peer_to_peer)
 		conn_set_deadline(c, ep->rnic->start_timeout);
-		qp_connect(p->qp, c, t.rtr);
-	} else {
-		qp_connect(p->qp, c, 0);
-		ep_listen_passive_established(ep, c);
-	}
+	qp_connect(p->qp, c, c->peer_to_peer ? t.rtr : 0);
+	/* RFC 6581 section 9.3: with an RTR frame nothing is sure before that. Without one it is,
+	 * unless the connection has ended in there, and a pairing's endpoint with it. */
+	if (!c->peer_to_peer && c->ep)
+		ep_on_operational(c->ep);
 	return 0;
 }
 

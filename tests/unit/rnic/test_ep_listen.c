@@ -361,6 +361,29 @@ static void accept_may_be_tried_again(void **state)
 	assert_int_equal(pair_last(&p->a)->private_len, 508);
 }
 
+/** The LLP has an end to tell of when it is asked for what came behind the request. */
+static void accept_finds_the_connection_over(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_conn_param cp = {.qp = p->b.qp, .ird = 1, .ord = 1};
+	struct rnic_ep *request;
+
+	pair_request(p, NULL);
+	request = p->b.request;
+	p->quiet = true;
+	llp_mem_fail(mpa_llp(&request->conn->mpa), -ECONNRESET);
+	assert_int_equal(rnic_ep_accept(request, &cp), 0);
+	assert_int_equal(pair_count(&p->b, RNIC_EP_ESTABLISHED), 0);
+	assert_int_equal(pair_last(&p->b)->type, RNIC_EP_CONNECT_ERROR);
+	assert_int_equal(pair_last(&p->b)->status, -ECONNRESET);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
+	assert_int_equal(rnic_ep_disconnect(request), -ENOTCONN);
+	rnic_ep_destroy(request);
+	p->b.request = NULL;
+	p->quiet = false;
+	pair_run(p); /* the initiator tries again, in revision 1 */
+}
+
 static void depths_for_the_program(void **state)
 {
 	assert_int_equal(ep_depth(5, 128), 5);
@@ -388,6 +411,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_request_in_pieces, setup, teardown),
 		cmocka_unit_test(a_start_up_is_small),
 		cmocka_unit_test_setup_teardown(accept_may_be_tried_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(accept_finds_the_connection_over, setup, teardown),
 		cmocka_unit_test(depths_for_the_program),
 	};
 
