@@ -69,6 +69,11 @@ static struct wanted *shim_once_of(int sig)
 			       : &shim_ending.term;
 }
 
+static bool shim_is_default(const struct sigaction *a)
+{
+	return (a->sa_flags & SA_SIGINFO) == 0 && a->sa_handler == SIG_DFL;
+}
+
 /**
  * Who holds the lock has all signals blocked, so it may be taken here. A child has its memory, and
  * not the thread that may hold it.
@@ -76,30 +81,26 @@ static struct wanted *shim_once_of(int sig)
 static void shim_on_once(int sig, siginfo_t *info, void *context)
 {
 	bool watched = atomic_load(&shim_ending.owner) == getpid();
-	struct sigaction a, now;
+	struct sigaction a = shim_by_default;
 	sigset_t mask;
 
 	if (watched)
 		wanted_lock(&mask);
-	a = wanted_get(shim_once_of(sig));
-	if (shim_real_sigaction(sig, NULL, &now) == 0 && now.sa_sigaction == shim_on_once)
+	/* Another signal on its way here may have had it, and the program may have set the next. */
+	shim_real_sigaction(sig, NULL, &a);
+	if (a.sa_sigaction == shim_on_once) {
+		a = wanted_take(shim_once_of(sig));
 		shim_real_sigaction(sig, &shim_standing_in, NULL);
+	}
 	if (watched)
 		wanted_unlock(&mask);
-	wanted_call(&a, sig, info, context);
-}
-
-static bool shim_is_once(const struct sigaction *a)
-{
-	return (a->sa_flags & (int)SA_RESETHAND) != 0 && wanted_has_handler(a);
+	if (shim_is_default(&a))
+		shim_on_end(sig);
+	else if (wanted_has_handler(&a))
+		wanted_call(&a, sig, info, context);
 }
 
 /* ---- what the program sets ------------------------------------------------------------------- */
-
-static bool shim_is_default(const struct sigaction *a)
-{
-	return (a->sa_flags & SA_SIGINFO) == 0 && a->sa_handler == SIG_DFL;
-}
 
 bool shim_is_ending(int sig)
 {
@@ -113,7 +114,7 @@ static struct sigaction shim_in_place_of(int sig, const struct sigaction *act)
 
 	if (shim_is_default(act))
 		return shim_standing_in;
-	if (shim_is_once(act)) {
+	if (wanted_is_once(act)) {
 		wanted_set(shim_once_of(sig), act);
 		a.sa_sigaction = shim_on_once;
 		a.sa_flags = (a.sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
@@ -133,7 +134,7 @@ void shim_watch_endings(const struct provider *p)
 	atomic_store(&shim_ending.owner, getpid());
 	for (unsigned i = 0; i < sizeof signals / sizeof signals[0]; i++)
 		if (shim_real_sigaction(signals[i], NULL, &now) == 0 &&
-			(shim_is_default(&now) || shim_is_once(&now)))
+			(shim_is_default(&now) || wanted_is_once(&now)))
 			shim_ending_sigaction(signals[i], &now, NULL);
 }
 

@@ -52,8 +52,7 @@ static void shim_die(int sig, bool sent)
 
 static void shim_pass_on(int sig, siginfo_t *info, void *context)
 {
-	const struct sigaction plain = {.sa_handler = SIG_DFL};
-	struct sigaction a = wanted_get(shim_wanted_of(sig));
+	struct sigaction a = wanted_take(shim_wanted_of(sig));
 	bool sent = info->si_code <= 0;
 
 	if (!wanted_has_handler(&a)) {
@@ -61,8 +60,6 @@ static void shim_pass_on(int sig, siginfo_t *info, void *context)
 			shim_die(sig, sent);
 		return;
 	}
-	if ((a.sa_flags & (int)SA_RESETHAND) != 0)
-		wanted_set(shim_wanted_of(sig), &plain);
 	wanted_call(&a, sig, info, context);
 }
 

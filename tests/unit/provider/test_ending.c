@@ -105,6 +105,32 @@ static int be_called_once(struct ibv_device **list)
 	return 88;
 }
 
+static void handler_for_one(int sig)
+{
+	if (calls++ != 0)
+		_exit(86);
+}
+
+/**
+ * Two signals that are pending, of the thread and of the process, come to a handler that does not
+ * block them at once: the second is on its way when the first is in the handler.
+ */
+static int be_called_once_for_two(struct ibv_device **list)
+{
+	struct sigaction a = {
+		.sa_handler = handler_for_one, .sa_flags = SA_NODEFER | (int)SA_RESETHAND};
+	sigset_t term;
+
+	MUST(ibv_alloc_pd(ibv_open_device(list[0])) != NULL);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	MUST(sigaction(SIGTERM, &a, NULL) == 0);
+	MUST(pthread_sigmask(SIG_BLOCK, &term, NULL) == 0);
+	MUST(pthread_kill(pthread_self(), SIGTERM) == 0 && kill(getpid(), SIGTERM) == 0);
+	MUST(pthread_sigmask(SIG_UNBLOCK, &term, NULL) == 0);
+	return 87;
+}
+
 /** SIGTERM would end it by default, and so does nothing. */
 static int live_as_init(void)
 {
@@ -154,6 +180,8 @@ static int be(const char *how)
 	}
 	if (strcmp(how, "once") == 0)
 		return be_called_once(list);
+	if (strcmp(how, "twice") == 0)
+		return be_called_once_for_two(list);
 	if (strcmp(how, "jump") == 0)
 		poll_until(jump_out, SA_NODEFER, list);
 	if (strcmp(how, "exit") == 0)
@@ -202,6 +230,7 @@ static void test_setters(void **state)
 static void test_handlers_for_one_time(void **state)
 {
 	assert_int_equal(run("once"), SIGTERM);
+	assert_int_equal(run("twice"), SIGTERM);
 }
 
 static void test_a_child_dies_alone(void **state)
