@@ -485,7 +485,7 @@ void stream_take_text(struct stream *s, const struct piece *p)
 		return;
 	}
 	/* It may be a ticket, which servers send before anything of ours. */
-	if (p->unmeasured && s->c->id == 0 && s->phase == STREAM_START && s->total == 0) {
+	if (p->unmeasured && s->phase == STREAM_START && s->total == 0) {
 		s->whole = false;
 		return;
 	}

@@ -32,6 +32,7 @@ static struct {
 	bool skip_next;               /**< the next record is not captured */
 	bool ticket_cut, ticket_lost; /**< the server's first record with the application's keys */
 	bool tickets;                 /**< there is another before it, whole */
+	bool request_first;           /**< the client's Request is before them */
 } make;
 
 static struct keylog_secrets secrets;
@@ -94,11 +95,24 @@ static void begin(uint16_t suite)
 	}
 }
 
+static void tickets(void)
+{
+	static const uint8_t ticket[] = {TLS_NEW_SESSION_TICKET, 0, 0, 2, 9, 9};
+
+	if (make.tickets)
+		record(1, TLS_HANDSHAKE, ticket, sizeof ticket);
+	make.sealed.snap = make.ticket_cut ? 70 : 0;
+	make.skip_next = make.ticket_lost;
+	record(1, TLS_HANDSHAKE, ticket, sizeof ticket);
+	make.sealed.snap = 0;
+	make.skip_next = false;
+	make.count[1] = 0;
+}
+
 static void handshake(void)
 {
 	static const uint8_t finished[] = {20, 0, 0, 4, 1, 2, 3, 4};
 	static const uint8_t change[] = {TLS_CHANGE_CIPHER_SPEC, 3, 3, 0, 1, 1};
-	static const uint8_t ticket[] = {TLS_NEW_SESSION_TICKET, 0, 0, 2, 9, 9};
 	uint8_t other[TLS_SECRET_MAX] = {1, 2, 3};
 
 	if (!make.no_syn) {
@@ -118,14 +132,8 @@ static void handshake(void)
 		make.count[!i] = 0;
 		key(!i);
 	}
-	if (make.tickets)
-		record(1, TLS_HANDSHAKE, ticket, sizeof ticket);
-	make.sealed.snap = make.ticket_cut ? 70 : 0;
-	make.skip_next = make.ticket_lost;
-	record(1, TLS_HANDSHAKE, ticket, sizeof ticket);
-	make.sealed.snap = 0;
-	make.skip_next = false;
-	make.count[1] = 0;
+	if (!make.request_first)
+		tickets();
 }
 
 /** What was made in the clear since, @p per segments in a record. */
@@ -158,6 +166,10 @@ static void start(void)
 {
 	handshake();
 	cap_maker_request(&make.clear);
+	if (make.request_first) {
+		seal(1);
+		tickets();
+	}
 	cap_maker_reply(&make.clear);
 	cap_maker_send(&make.clear, 0, 1, 20);
 	cap_maker_send(&make.clear, 1, 1, 30);
@@ -443,20 +455,25 @@ static void what_has_no_text_takes_none_away(void **state)
 	assert_int_equal(seen.fpdus[1], 3);
 }
 
-/** The second of two tickets, where the first has shown the keys. */
+/** The second of two tickets, where the first has shown the keys, and one behind the Request. */
 static void a_ticket_that_is_cut_hides_nothing(void **state)
 {
-	begin(0x1301);
-	make.clear.crc = true;
-	make.tickets = make.ticket_cut = true;
-	start();
-	sends(2, 10);
-	seal(1);
-	end();
-	look();
-	assert_int_equal(seen.connections, 1);
-	assert_int_equal(seen.violations, 0);
-	assert_int_equal(seen.fpdus[0], 9);
+	for (unsigned first = 0; first < 2; first++) {
+		begin(0x1301);
+		make.clear.crc = true;
+		make.tickets = make.ticket_cut = true;
+		make.request_first = first != 0;
+		start();
+		sends(2, 10);
+		seal(1);
+		end();
+		look();
+		assert_int_equal(seen.connections, 1);
+		assert_int_equal(seen.starts, 2);
+		assert_int_equal(seen.violations, 0);
+		assert_int_equal(seen.fpdus[0], 9);
+		assert_int_equal(seen.fpdus[1], 1);
+	}
 }
 
 /** The first record with the application's keys is not there, or not whole. */
