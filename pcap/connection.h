@@ -187,6 +187,7 @@ struct connection_shared {
 	uint64_t headless;     /**< whose ClientHello is not in the capture */
 	uint64_t unopened;     /**< of which what is in it opens no record */
 	uint64_t tried;        /**< octets that tries to open records in vain have cost */
+	uint64_t lent;         /**< of which no connection's own octets have paid for */
 	struct connection_ahead ahead;
 };
 

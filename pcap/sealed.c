@@ -21,8 +21,9 @@
 #define SEALED_NEAR 4096
 
 /**
- * Octets that tries may cost which open nothing: at first, for each octet that was captured, and at
- * most. A try costs as much as its record, and more: to make keys, or only to begin.
+ * Octets that tries may cost which open nothing: in the whole capture; of a connection, for each
+ * octet of it that was captured; and at most. A try costs as much as its record, and more: to make
+ * keys, or only to begin.
  */
 #define SEALED_CREDIT       (4u << 20)
 #define SEALED_CREDIT_EACH  32
@@ -68,7 +69,7 @@ struct sealed {
 	unsigned waits;                /**< records without secrets */
 	bool tried;                    /**< there was a record to open, and a secret */
 	const struct tls_suite *suite; /**< NULL: not known */
-	uint64_t credit;               /**< what tries may cost (SEALED_CREDIT) */
+	uint64_t credit;               /**< what tries may cost (SEALED_CREDIT_EACH) */
 	struct sealed_side side[2];
 };
 
@@ -100,7 +101,6 @@ struct sealed *sealed_new(struct connection *c, const struct stream *client, str
 	x->c = c;
 	x->client = client;
 	x->log = log;
-	x->credit = SEALED_CREDIT;
 	for (unsigned i = 0; i < 2; i++) {
 		x->side[i].newest = &x->side[i].oldest;
 		x->side[i].record = malloc(TLS_HEADER_LEN + TLS_CIPHERTEXT_MAX);
@@ -120,13 +120,29 @@ static unsigned sealed_is_server(const struct sealed *x, const struct stream *s)
 	return s != x->client;
 }
 
+/** What its own octets do not pay for the capture lends. */
 static bool sealed_spend(struct sealed *x, uint32_t cost)
 {
-	if (x->credit < cost)
+	struct connection_shared *shared = x->c->shared;
+	uint64_t own = x->credit < cost ? x->credit : cost;
+
+	if (cost - own > SEALED_CREDIT - shared->lent)
 		return false;
-	x->credit -= cost;
-	x->c->shared->tried += cost;
+	x->credit -= own;
+	shared->lent += cost - own;
+	shared->tried += cost;
 	return true;
+}
+
+/** It was not in vain. */
+static void sealed_earn(struct sealed *x, uint32_t cost)
+{
+	struct connection_shared *shared = x->c->shared;
+	uint64_t back = shared->lent < cost ? shared->lent : cost;
+
+	shared->lent -= back;
+	x->credit += cost - back;
+	shared->tried -= cost;
 }
 
 /** The record in hand, if this is its key and number. @return false: it does not open. */
@@ -144,10 +160,8 @@ static bool sealed_try(
 	ERR_set_mark();
 	good = tls_record_open(&d->keys, d->record, &at, body, out, len);
 	ERR_pop_to_mark();
-	if (good) {
-		x->credit += SEALED_COST_OF_TRY + body;
-		x->c->shared->tried -= SEALED_COST_OF_TRY + body;
-	}
+	if (good)
+		sealed_earn(x, SEALED_COST_OF_TRY + body);
 	return good;
 }
 

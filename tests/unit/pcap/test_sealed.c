@@ -566,6 +566,35 @@ static void tries_are_bounded(void **state)
 	assert_int_equal(seen.violations, 0);
 }
 
+/** Connections have no more tries together than one, and take none that another has paid for. */
+static void tries_of_many_are_bounded(void **state)
+{
+	static uint8_t closed[TLS_HEADER_LEN + 16000] = {
+		TLS_APPLICATION_DATA, 3, 3, 16000 >> 8, 16000 & 0xff};
+	uint64_t captured;
+
+	begin(0x1301);
+	for (unsigned i = 0; i < 20; i++) {
+		handshake();
+		make.sealed.seq[0] += 1 << 20;
+		text(0, closed, sizeof closed, true);
+		end();
+		make.sealed.seq[0] += 1 << 20;
+		make.sealed.seq[1] += 1 << 20;
+	}
+	start();
+	sends(2, 30);
+	seal(1);
+	end();
+	captured = make.sealed.len;
+	look();
+	assert_true(seen.tried > 4u << 20);
+	assert_true(seen.tried <= (4u << 20) + 32 * captured);
+	assert_int_equal(seen.connections, 1);
+	assert_int_equal(seen.fpdus[0], 29);
+	assert_int_equal(seen.violations, 0);
+}
+
 static void what_the_snap_length_cut_is_no_fault(void **state)
 {
 	begin(0x1303);
@@ -720,6 +749,7 @@ int main(void)
 		cmocka_unit_test(a_lost_reply_is_no_fault),
 		cmocka_unit_test(keys_change_in_a_hole),
 		cmocka_unit_test(tries_are_bounded),
+		cmocka_unit_test(tries_of_many_are_bounded),
 		cmocka_unit_test(what_the_snap_length_cut_is_no_fault),
 		cmocka_unit_test(other_secrets_open_nothing),
 		cmocka_unit_test(secrets_may_contradict_each_other),
