@@ -212,8 +212,9 @@ const struct config_key config_keys[] = {
 	{"keepalive", CONFIG_IS_TIMEOUT(patience.keepalive, 1000), .or_zero = true,
 		.initial = "10000",
 		.text = "A peer that has said nothing for so long is asked whether it is there "
-			"(RFC 9293 section 3.8.4), up to nine times at this interval, 75 s at "
-			"most, and within `user_timeout`; then the connection ends. 0: never "
+			"(RFC 9293 section 3.8.4), up to nine times at this interval, 75 s and "
+			"a third of `user_timeout` at most, and within `user_timeout`; then the "
+			"connection ends. 0: never "
 			"asked, and a side that only receives never finds out that its peer is "
 			"gone."},
 	{"startup_timeout", CONFIG_IS_TIMEOUT(patience.startup_timeout, 100), .initial = "10000",

@@ -134,7 +134,9 @@ struct tcp_conn {
 	struct tcp_ooo_state *ooo_state; /**< what came out of order, or twice; NULL: nothing */
 	struct tcp_pmtu *pmtu;     /**< what is being done about the path's MTU; NULL: nothing */
 	struct rte_mbuf *reserved; /**< a record being written, not queued yet */
-	uint64_t progress_at;      /**< when the oldest unacknowledged byte began to wait */
+	/** Since when an answer is missing: that the oldest text began to wait, or the first
+	 * question that any segment answers. What came since is the answer to that. */
+	uint64_t progress_at;
 	uint32_t segments_out, segments_in;
 
 	/* Send sequence variables. */
@@ -221,6 +223,14 @@ static inline uint32_t tcp_rcv_wnd(const struct tcp_conn *c)
 static inline uint32_t tcp_flight(const struct tcp_conn *c)
 {
 	return c->snd_nxt - c->snd_una;
+}
+
+/** The peer's window has no room for the oldest text that waits for its ACK, or to be sent. */
+static inline bool tcp_is_shut(const struct tcp_conn *c)
+{
+	return c->persist ||
+	       (unlikely(c->snd_wnd < c->emss) && c->sendq.nxt &&
+		       tcp_record_end(tcp_sendq_at(&c->sendq, 0)) - c->snd_una > c->snd_wnd);
 }
 
 /** Bytes believed to be in the network (RFC 6675 section 4, SetPipe). */

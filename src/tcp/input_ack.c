@@ -202,10 +202,30 @@ void tcp_ack_settle(struct tcp_stack *s)
 	tcp_stack_set_clock(s, now);
 }
 
+/**
+ * The window was closed over text in flight, and has room for the oldest again. What was sent
+ * meanwhile was not late but unwanted: it goes when it would have without that, mostly at once.
+ */
+static void tcp_ack_window_reopens(struct tcp_conn *c)
+{
+	uint64_t now = c->s->now;
+
+	tcp_rto_collapse(&c->rto);
+	/* As long as a stall may last: who opens and closes it all the time has no more. */
+	if (c->stalled && now < tcp_stall_deadline(c))
+		c->progress_at = now;
+	if (c->rtx_at <= now) /* it fires anyway, and knows how late it is */
+		return;
+	c->rec.rto_from = u64_max(c->rec.rto_from, now - u64_min(now, tcp_rto_get(&c->rto)));
+	tcp_loss_sent(c);
+}
+
 void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	struct tcp_ack_info n;
+	bool shut = tcp_is_shut(c) && !c->persist;
 	bool outstanding = tcp_flight(c) != 0;
+	uint32_t una = c->snd_una;
 	bool window_changed = tcp_ack_update_window(c, seg);
 	/* RFC 5681 section 2, but for what is outstanding. */
 	bool repeats = seg->ack == c->snd_una && !seg->len && !window_changed &&
@@ -221,6 +241,8 @@ void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 	if (seq_gt(seg->ack, c->snd_una) || seg->n_sack || n.duplicate)
 		tcp_ack_process(c, &n);
 	c->wnd_moved |= window_changed;
+	if (unlikely(shut) && outstanding && seg->ack == una && !tcp_is_shut(c))
+		tcp_ack_window_reopens(c);
 	/* Not for a window that is nearly closed: a peer that changes it all the time would restart
 	 * the wait each time, and never count as stalled (stall.h). */
 	if (c->persist && window_changed && tcp_may_send_new(c)) {

@@ -18,6 +18,7 @@ void tcp_loss_init(struct tcp_conn *c)
 {
 	tcp_rack_init(&c->rec.rack, c->snd_una);
 	c->recover = c->snd_una - 1;
+	c->rec.rto_from = c->progress_at;
 }
 
 /* ---- what an ACK delivered ----------------------------------------------------------------- */
@@ -99,7 +100,7 @@ static bool tcp_loss_reneged(const struct tcp_conn *c)
 /** @p reorder when the next record will be believed lost, if no news comes; 0: none. */
 static void tcp_loss_run_timer(struct tcp_conn *c, uint64_t reorder)
 {
-	uint64_t rto = c->rec.rto_from + tcp_rto_get(&c->rto), at = rto;
+	uint64_t rto = c->rec.rto_from + tcp_timers_interval(c), at = rto;
 
 	c->rec.timer = TCP_TIMER_RTO;
 	if (!tcp_flight(c)) {

@@ -47,7 +47,7 @@ void tcp_loss_too_big(struct tcp_conn *c);
 /** The retransmission timer fired, for what rec.timer says. */
 void tcp_loss_timer(struct tcp_conn *c);
 
-/** Something was sent: run the timer for it. */
+/** Something was sent, or has room again: run the timer for it. */
 void tcp_loss_sent(struct tcp_conn *c);
 
 /** The reduction that recovery began with was wrong: take it back (RFC 4015), and end recovery. */

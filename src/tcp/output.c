@@ -370,7 +370,7 @@ static void tcp_output_account_sent(struct tcp_conn *c, uint32_t i)
 /** Nothing is in flight: is what congestion control knew of the path still true? */
 static void tcp_output_begin_flight(struct tcp_conn *c)
 {
-	uint64_t idle = c->s->now - c->progress_at;
+	uint64_t idle = c->s->now - c->rec.rto_from;
 
 	if (idle < c->rto.srtt)
 		return;

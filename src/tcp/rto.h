@@ -49,6 +49,12 @@ static inline void tcp_rto_sample(struct tcp_rto *r, uint64_t rtt)
 /** The timeout now, doublings included (section 5.5). */
 uint64_t tcp_rto_get(const struct tcp_rto *r);
 
+/** How long an answer may take. */
+static inline uint64_t tcp_rto_answer(const struct tcp_rto *r)
+{
+	return r->srtt ? r->base : TCP_RTO_MIN;
+}
+
 /** The timer expired: double (section 5.5). */
 void tcp_rto_expired(struct tcp_rto *r);
 

@@ -95,7 +95,6 @@ void tcp_stall_progress(struct tcp_conn *c)
 
 	if (!c->stalled)
 		return;
-	c->stall->rtx_due = 0; /* taking it runs the timer anew */
 	taken = c->bytes_acked - c->stall->bytes_acked;
 	if (taken >= u64_min((taken + c->sendq.bytes) / 4, STALLS_ENOUGH))
 		tcp_stall_end(c);

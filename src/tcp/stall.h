@@ -20,8 +20,6 @@ struct tcp_stall {
 	struct peer_charge charge;
 	uint64_t since;       /**< when the last text was acknowledged, or began to wait */
 	uint64_t bytes_acked; /**< the connection's, when this was noticed */
-	uint64_t rtx_due; /**< when the retransmission timer is due, which may run earlier for the
-			     deadline; 0: it does not */
 };
 
 /** @return 0 or -ENOMEM. */

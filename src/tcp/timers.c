@@ -13,6 +13,8 @@
 /** RFC 9293 section 3.8.4 leaves both open; as most stacks. */
 #define KEEPALIVE_INTERVAL (75000 * TCP_MS)
 #define KEEPALIVE_PROBES   9
+/** How often a peer is asked at least before the user time-out ends it: one of them may be lost. */
+#define QUESTIONS 3
 /** SYNs without an answer after which a dead next hop ends the attempt. */
 #define SYNS_TO_DEAD_HOP 2
 
@@ -22,6 +24,66 @@ void tcp_timers_keepalive(struct tcp_conn *c)
 		tcp_timers_set_life(c, c->s->now + c->s->cfg.keepalive_ms * TCP_MS);
 }
 
+/* ---- the user time-out (RFC 9293 section 3.8.3) --------------------------------------------- */
+
+static uint64_t tcp_timers_user_timeout(const struct tcp_conn *c)
+{
+	return c->s->cfg.user_timeout_ms * TCP_MS;
+}
+
+/** The longest wait between two questions of a peer that need not take anything. */
+static uint64_t tcp_timers_patience(const struct tcp_conn *c)
+{
+	return u64_max(tcp_timers_user_timeout(c) / QUESTIONS, c->rto.base);
+}
+
+/** The peer has been heard since progress_at, so what it has not answered was not asked before. */
+static bool tcp_timers_is_answered(const struct tcp_conn *c)
+{
+	return c->heard_at >= c->progress_at;
+}
+
+/** A peer with a closed window is asked: an answer is missing from now on, or from before. */
+static void tcp_timers_ask(struct tcp_conn *c)
+{
+	/* Without a user, an answer is no sign of progress. */
+	if (!c->orphan && tcp_timers_is_answered(c))
+		c->progress_at = c->s->now;
+}
+
+/**
+ * When waiting for the peer ends. Text must be acknowledged; but of one with a closed window any
+ * answer is a reason to wait (RFC 1122 section 4.2.2.17), while there is a user, who may end the
+ * connection. An orphan must end by itself (RFC 6429 section 3): otherwise a peer could keep our
+ * packets forever.
+ */
+static uint64_t tcp_timers_user_deadline(const struct tcp_conn *c)
+{
+	if (!c->orphan && tcp_is_shut(c) && tcp_timers_is_answered(c))
+		return TIMER_NEVER;
+	return c->progress_at + tcp_timers_user_timeout(c);
+}
+
+uint64_t tcp_timers_bound(const struct tcp_conn *c, uint64_t at)
+{
+	uint64_t end = tcp_timers_user_deadline(c), answer = tcp_rto_answer(&c->rto);
+	uint64_t now = c->s->now;
+
+	/* What leaves when an answer would be too late leaves before that; once. */
+	if (end != TIMER_NEVER && at + answer > end)
+		at = now + 2 * answer <= end ? end - answer : u64_min(at, u64_max(end, now));
+	return tcp_is_shut(c) ? u64_min(at, u64_max(tcp_stall_deadline(c), now)) : at;
+}
+
+uint64_t tcp_timers_interval(const struct tcp_conn *c)
+{
+	uint64_t rto = tcp_rto_get(&c->rto);
+
+	return c->rto.backoff && tcp_is_shut(c) ? u64_min(rto, tcp_timers_patience(c)) : rto;
+}
+
+/* ---- retransmissions and probes of windows -------------------------------------------------- */
+
 void tcp_timers_start_persist(struct tcp_conn *c)
 {
 	c->persist = true;
@@ -29,7 +91,7 @@ void tcp_timers_start_persist(struct tcp_conn *c)
 	/* Without a user, closing and opening the window is no sign of progress. */
 	if (!c->orphan)
 		c->progress_at = c->s->now;
-	tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
+	tcp_timers_set_rtx(c, c->s->now + tcp_timers_interval(c));
 }
 
 static void tcp_timers_give_up(struct tcp_conn *c)
@@ -39,21 +101,6 @@ static void tcp_timers_give_up(struct tcp_conn *c)
 	if (tcp_synchronized(c))
 		tcp_send_rst(c);
 	tcp_conn_close(c, err);
-}
-
-static bool tcp_timers_user_timeout(const struct tcp_conn *c, uint64_t since)
-{
-	return c->s->now - since >= c->s->cfg.user_timeout_ms * TCP_MS;
-}
-
-/**
- * Since when a peer with a closed window has given no reason to wait for it. While there is a user,
- * any answer is a reason (RFC 1122 section 4.2.2.17), as the user may end the connection. An orphan
- * must end by itself (RFC 6429 section 3): otherwise a peer could keep our packets forever.
- */
-static uint64_t tcp_timers_waiting_since(const struct tcp_conn *c)
-{
-	return c->orphan ? c->progress_at : u64_max(c->heard_at, c->progress_at);
 }
 
 /** The window is closed. @return true: that has lasted for too long. @p c may end in here. */
@@ -72,7 +119,7 @@ static void tcp_timers_syn_timeout(struct tcp_conn *c)
 	/* Our own knowledge, not a stranger's word, so it may end the attempt early. */
 	bool dead_hop = c->hop_dead && c->state == TCP_SYN_SENT;
 
-	if (c->syn_sent_n > c->s->cfg.syn_retries || tcp_timers_user_timeout(c, c->progress_at) ||
+	if (c->syn_sent_n > c->s->cfg.syn_retries || c->s->now >= tcp_timers_user_deadline(c) ||
 		(dead_hop && c->syn_sent_n > SYNS_TO_DEAD_HOP)) {
 		tcp_timers_give_up(c);
 		return;
@@ -92,74 +139,46 @@ static void tcp_timers_syn_timeout(struct tcp_conn *c)
  */
 static void tcp_timers_persist_timeout(struct tcp_conn *c)
 {
-	if (tcp_timers_user_timeout(c, tcp_timers_waiting_since(c)) ||
-		tcp_timers_stall_timeout(c)) {
-		tcp_timers_give_up(c);
-		return;
-	}
-	if (c->state == TCP_CLOSED)
-		return;
-	if (c->rto.backoff && c->s->now - c->heard_at > tcp_rto_get(&c->rto))
+	if (c->rto.backoff && c->s->now - c->heard_at > tcp_timers_interval(c))
 		tcp_conn_doubt_path(c);
 	tcp_rto_expired(&c->rto);
 	tcp_send_window_probe(c);
 	if (c->persist && c->state != TCP_CLOSED)
-		tcp_timers_set_rtx(
-			c, u64_min(c->s->now + tcp_rto_get(&c->rto), tcp_stall_deadline(c)));
-}
-
-/** The retransmission timer must not run past the deadline of a stall. */
-static void tcp_timers_stall_bound_timer(struct tcp_conn *c)
-{
-	if (!c->stalled)
-		return;
-	c->stall->rtx_due = 0;
-	if (c->snd_wnd || c->rtx_at <= tcp_stall_deadline(c))
-		return;
-	c->stall->rtx_due = c->rtx_at;
-	tcp_timers_set_rtx(c, tcp_stall_deadline(c));
-}
-
-/** It runs for such a deadline, but the window is open now. @return true: it goes on. */
-static bool tcp_timers_stall_gives_timer_back(struct tcp_conn *c)
-{
-	if (!c->stalled || !c->snd_wnd || c->s->now >= c->stall->rtx_due)
-		return false;
-	tcp_timers_set_rtx(c, c->stall->rtx_due);
-	c->stall->rtx_due = 0;
-	return true;
+		tcp_timers_set_rtx(c, c->s->now + tcp_timers_interval(c));
 }
 
 static void tcp_timers_retransmit_timeout(struct tcp_conn *c)
 {
+	bool shut;
+
 	if (!tcp_synchronized(c)) {
 		tcp_timers_syn_timeout(c);
 		return;
 	}
-	if (c->persist) {
-		tcp_timers_persist_timeout(c);
+	if (!c->persist && tcp_flight(c) == 0)
 		return;
-	}
-	if (tcp_flight(c) == 0 || tcp_timers_stall_gives_timer_back(c))
-		return;
-	/* A peer that answers with a closed window is alive. */
-	if (tcp_timers_user_timeout(c, c->snd_wnd ? c->progress_at : tcp_timers_waiting_since(c)) ||
-		(!c->snd_wnd && tcp_timers_stall_timeout(c))) {
+	shut = tcp_is_shut(c);
+	if (c->s->now >= tcp_timers_user_deadline(c) || (shut && tcp_timers_stall_timeout(c))) {
 		tcp_timers_give_up(c);
 		return;
 	}
 	if (c->state == TCP_CLOSED)
 		return;
-	tcp_loss_timer(c);
-	if (c->state != TCP_CLOSED)
-		tcp_timers_stall_bound_timer(c);
+	if (shut)
+		tcp_timers_ask(c);
+	if (c->persist)
+		tcp_timers_persist_timeout(c);
+	else
+		tcp_loss_timer(c);
 }
 
-/** @p due: the deadline that has passed, an interval after the last probe if there was one. */
-static void tcp_timers_keepalive_timeout(struct tcp_conn *c, uint64_t due)
+/* ---- the life of a connection --------------------------------------------------------------- */
+
+static void tcp_timers_keepalive_timeout(struct tcp_conn *c)
 {
 	uint64_t idle = c->s->cfg.keepalive_ms * TCP_MS;
-	uint64_t interval = u64_min(idle, KEEPALIVE_INTERVAL);
+	uint64_t interval = u64_min(idle, u64_min(KEEPALIVE_INTERVAL, tcp_timers_patience(c)));
+	uint64_t end;
 
 	/* MUST-26 of section 3.8.4: what is outstanding has a timer of its own. A peer that lacks
 	 * what was before a keep-alive need not answer it. */
@@ -169,28 +188,29 @@ static void tcp_timers_keepalive_timeout(struct tcp_conn *c, uint64_t due)
 		return;
 	}
 	/* Whatever came since is an answer, also when a round trip is shorter than we are late. */
-	if (c->heard_at >= due - interval)
+	if (tcp_timers_is_answered(c))
 		c->keepalive_probes = 0;
 	if (c->s->now - c->heard_at < idle) {
 		tcp_timers_set_life(c, c->heard_at + idle);
 		return;
 	}
+	if (c->keepalive_probes)
+		tcp_conn_doubt_path(c);
+	else
+		c->progress_at = c->s->now;
 	/* The user timeout bounds this as well (RFC 5482 section 3), counted from the first probe.
 	 */
-	if (c->keepalive_probes >= KEEPALIVE_PROBES ||
-		(c->keepalive_probes &&
-			c->s->now - c->heard_at >= idle + c->s->cfg.user_timeout_ms * TCP_MS)) {
+	end = c->progress_at + tcp_timers_user_timeout(c);
+	if (c->keepalive_probes >= KEEPALIVE_PROBES || (c->keepalive_probes && c->s->now >= end)) {
 		tcp_timers_give_up(c);
 		return;
 	}
-	if (c->keepalive_probes)
-		tcp_conn_doubt_path(c);
 	c->keepalive_probes++;
 	tcp_send_keepalive(c);
-	tcp_timers_set_life(c, c->s->now + interval);
+	tcp_timers_set_life(c, u64_min(c->s->now + interval, end));
 }
 
-static void tcp_timers_life_timeout(struct tcp_conn *c, uint64_t due)
+static void tcp_timers_life_timeout(struct tcp_conn *c)
 {
 	if (c->closing_early) {
 		if (tcp_synchronized(c))
@@ -199,7 +219,7 @@ static void tcp_timers_life_timeout(struct tcp_conn *c, uint64_t due)
 	} else if (c->state == TCP_TIME_WAIT || (c->state == TCP_FIN_WAIT_2 && c->orphan)) {
 		tcp_conn_close(c, 0);
 	} else if (tcp_synchronized(c) && c->s->cfg.keepalive_ms) {
-		tcp_timers_keepalive_timeout(c, due);
+		tcp_timers_keepalive_timeout(c);
 	}
 }
 
@@ -256,10 +276,8 @@ static void tcp_timers_on_timer(struct timer *t, uint64_t now)
 		tcp_timers_retransmit_timeout(c);
 	}
 	if (c->state != TCP_CLOSED && now >= c->life_at) {
-		uint64_t due = c->life_at;
-
 		c->life_at = TIMER_NEVER;
-		tcp_timers_life_timeout(c, due);
+		tcp_timers_life_timeout(c);
 	}
 	if (c->state != TCP_CLOSED)
 		tcp_timers_arm_next(c);

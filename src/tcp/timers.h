@@ -30,8 +30,19 @@ static inline void tcp_timers_arm(struct tcp_conn *c, uint64_t at)
 		timer_start(c->s->cfg.wheel, &c->timer, at);
 }
 
+/**
+ * Not later than the end of waiting for the peer, and not so late that an answer would be: instead
+ * of the last retransmission or probe that would be, one leaves just in time.
+ */
+uint64_t tcp_timers_bound(const struct tcp_conn *c, uint64_t at);
+
+/** The retransmission timer, bounded so. */
 static inline void tcp_timers_set_rtx(struct tcp_conn *c, uint64_t at)
 {
+	/* Mostly it is far from any of that. */
+	if (unlikely(c->persist || c->stalled ||
+		     at > c->progress_at + c->s->cfg.user_timeout_ms * (TCP_MS / 4)))
+		at = tcp_timers_bound(c, at);
 	c->rtx_at = at;
 	if (at != TIMER_NEVER)
 		tcp_timers_arm(c, at);
@@ -46,6 +57,12 @@ static inline void tcp_timers_set_life(struct tcp_conn *c, uint64_t at)
 
 /** The next keep-alive, counted from now, if it is wanted. */
 void tcp_timers_keepalive(struct tcp_conn *c);
+
+/**
+ * The retransmission timeout. While the peer need not take anything, it is short enough that
+ * several questions fit into the user time-out: one that is lost must not end the connection.
+ */
+uint64_t tcp_timers_interval(const struct tcp_conn *c);
 
 /** Start to probe a window that has no room (RFC 9293 section 3.8.6.1). */
 void tcp_timers_start_persist(struct tcp_conn *c);

@@ -74,6 +74,20 @@ static void sends_text_to_nobody(struct script *s)
 	receive_is(s, -ETIMEDOUT);
 }
 
+/* The last question is in time for an answer, however far the steps have doubled by then. */
+static void the_last_question(struct script *s)
+{
+	accepted(s);
+	writes(s, 10);
+	host(s, "P. 1:11 ack 1");
+	pass(s, 29 * SEC);
+	host_within(s, 900 * MS, "P. 1:11 ack 1");
+	nothing(s);
+	pass(s, 300 * MS);
+	state_is(s, "CLOSED");
+	receive_is(s, -ETIMEDOUT);
+}
+
 /* clang-format off */
 
 static const struct script_row again[] = {
@@ -132,5 +146,6 @@ const struct script_test script_tests[] = {
 	SCRIPT_ROWS("let go", "RFC 9293 section 3.6", let_go, V6 | TS | WRAP, 0, orphans),
 	SCRIPT(time_wait, "RFC 9293 section 3.10.8", V6 | TS | WRAP, 0),
 	SCRIPT(sends_text_to_nobody, "RFC 9293 section 3.8.3", V6 | TS | WRAP, 0),
+	SCRIPT_WITH(the_last_question, "RFC 9293 section 3.8.3", V6 | TS | WRAP, 0, (&(const struct uiwarp_tcp_config){.user_timeout_ms = 30000})),
 	SCRIPTS_END,
 };

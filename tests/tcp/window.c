@@ -6,6 +6,8 @@
 
 static const struct uiwarp_tcp_config small = {.receive_buffer = 131072, .packets = 2048};
 
+static const struct uiwarp_tcp_config short_timeout = {.user_timeout_ms = 30000};
+
 /** The peer sends until the host's window is closed. @return the next sequence number. */
 static uint32_t fill(struct script *s, uint32_t at)
 {
@@ -174,6 +176,22 @@ static void probes_of_a_closed_window(struct script *s)
 	silence(s, 200 * SEC);
 }
 
+/* However short the user time-out is: it is for those who do not answer. */
+static void probes_that_are_answered(struct script *s)
+{
+	accepted(s);
+	peer(s, ". 1 ack 1 win 0");
+	writes(s, 100);
+	for (unsigned i = 0; i < 60; i++) {
+		host_within(s, 11 * SEC, ". 0 ack 1");
+		peer(s, ". 1 ack 1 win 0");
+		nothing(s);
+	}
+	state_is(s, "ESTABLISHED");
+	peer(s, ". 1 ack 1 win 65535");
+	host(s, "P. 1:101 ack 1");
+}
+
 /* A window that opens in answer to a probe: at once, without waiting for the next. */
 static void a_lost_window_update(struct script *s)
 {
@@ -232,6 +250,25 @@ static void the_peer_shrinks_its_window(struct script *s)
 	check(s, script_info(s).flight == 0);
 	writes(s, 10);
 	host(s, "P. 3001:3011 ack 1");
+}
+
+/* It opens again, long after: what was in flight goes at once, as what was not sent yet would. */
+static void the_peer_opens_what_it_took_back(struct script *s)
+{
+	accepted(s);
+	writes(s, 100);
+	host(s, "P. 1:101 ack 1");
+	peer(s, ". 1 ack 1 win 0");
+	for (unsigned i = 0; i < 20; i++) {
+		host_within(s, 11 * SEC, "P. 1:101 ack 1");
+		peer(s, ". 1 ack 1 win 0");
+	}
+	silence(s, 5 * SEC);
+	peer(s, ". 1 ack 1 win 65535");
+	host_within(s, MS, "P. 1:101 ack 1");
+	peer(s, ". 1 ack 101");
+	silence(s, 200 * SEC);
+	state_is(s, "ESTABLISHED");
 }
 
 /* An old segment must not set the window back (section 3.10.7.4: SND.WL1, SND.WL2). */
@@ -327,10 +364,13 @@ const struct script_test script_tests[] = {
 		(&(const struct uiwarp_tcp_config){.no_window_scale = true})),
 	SCRIPT(the_sender_stops_at_the_edge, "RFC 9293 section 3.8.6", WAYS, 0),
 	SCRIPT(probes_of_a_closed_window, "RFC 9293 section 3.8.6.1", WAYS, 0),
+	SCRIPT_WITH(probes_that_are_answered, "RFC 9293 section 3.8.6.1", WAYS, 0, &short_timeout),
 	SCRIPT(a_lost_window_update, "RFC 9293 section 3.8.6.1", WAYS, 0),
 	SCRIPT(a_narrow_window, "RFC 9293 section 3.8.6.2.1", WAYS, 0),
 	SCRIPT(probes_without_an_answer, "RFC 9293 section 3.8.6.1", WAYS, 0),
 	SCRIPT(the_peer_shrinks_its_window, "RFC 9293 section 3.8.6", WAYS, 0),
+	SCRIPT_WITH(the_peer_opens_what_it_took_back, "RFC 9293 section 3.8.6", WAYS, 0,
+		&short_timeout),
 	SCRIPT(old_windows_do_not_count, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPT(overtaken_windows_do_not_count, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPT(old_acks_bring_no_window, "RFC 9293 section 3.10.7.4", WAYS, 0),

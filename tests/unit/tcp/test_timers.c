@@ -141,6 +141,69 @@ static void test_timeouts_do_not_grow_on_the_link(void **state)
 	assert_in_range(timeouts_in_a_minute(true), 30, 60);
 }
 
+/* The steps double: without one more in time, the end of an outage would not be noticed. */
+static void test_last_retransmission_is_in_time(void **state)
+{
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 30000};
+
+	start(&cfg);
+	app_send(&h.app, "abc", 3);
+	assert_int_equal(sent_within(26000 * MS), 8); /* at 0; 0.2, 0.6, ..., 25.4 s */
+	assert_int_equal(sent_within(3700 * MS), 0);
+	assert_int_equal(sent_within(200 * MS), 1);
+	p.ack += 3;
+	peer_send(&p, 0, NULL, 0);
+	host_advance(&h, 100000 * MS);
+	assert_int_equal(h.app.closed, 0);
+	host_end(&h);
+}
+
+static void test_user_timeout_is_kept(void **state)
+{
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 30000};
+
+	start(&cfg); /* text */
+	app_send(&h.app, "abc", 3);
+	host_advance(&h, 29990 * MS);
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 11 * MS);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	host_end(&h);
+
+	start(&cfg); /* that waits for a window */
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	app_send(&h.app, "abc", 3);
+	assert_true(sent_within(30190 * MS) > 5); /* asked first at 0.2 s */
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 11 * MS);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	host_end(&h);
+
+	host_init(&h, LOCAL, &cfg); /* a SYN */
+	host_connect(&h);
+	assert_int_equal(sent_within(29790 * MS), 5); /* 0, 1, 3, 7, 15 s */
+	assert_int_equal(sent_within(200 * MS), 1);
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 11 * MS);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	host_end(&h);
+}
+
+/* However long a peer may be idle. */
+static void test_user_timeout_is_kept_by_keepalives(void **state)
+{
+	const struct tcp_stack_config cfg = {.keepalive_ms = 60000, .user_timeout_ms = 30000};
+
+	start(&cfg);
+	assert_int_equal(sent_within(60001 * MS), 1);
+	assert_int_equal(sent_within(29989 * MS), 2);
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 11 * MS);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	host_end(&h);
+}
+
 static void test_user_timeout_is_configured(void **state)
 {
 	const struct tcp_stack_config cfg = {.user_timeout_ms = 2000};
@@ -242,6 +305,35 @@ static unsigned left_after(unsigned most)
 	return ms;
 }
 
+static void close_window(void)
+{
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	ip_double_drain(&h.ip);
+}
+
+/* However rare the probes are by then: each was answered. */
+static void test_answered_probes_do_not_time_out(void **state)
+{
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 30000};
+
+	for (unsigned in_flight = 0; in_flight < 2; in_flight++) {
+		start(&cfg);
+		if (in_flight)
+			app_send(&h.app, "abc", 3);
+		close_window();
+		if (!in_flight)
+			app_send(&h.app, "abc", 3);
+		assert_int_equal(left_after(600000), 600000);
+		assert_true(c->rto.backoff > 4);
+		/* No answer any more: some are asked for, as one may be lost. */
+		assert_in_range(sent_within(29000 * MS), 2, 4);
+		host_advance(&h, 11000 * MS);
+		assert_int_equal(h.app.error, -ETIMEDOUT);
+		host_end(&h);
+	}
+}
+
 static void test_closed_window_is_left_when_told(void **state)
 {
 	const struct tcp_stack_config cfg = {.zero_window_timeout_ms = 5000};
@@ -271,26 +363,99 @@ static void test_window_taken_back_is_left_when_told(void **state)
 	host_end(&h);
 }
 
-/* The timer that ran for that is the retransmission's again if the window opens before. */
+/** The window opens: what was in flight when it was closed goes at once. */
+static void open_window(void)
+{
+	struct heard a;
+
+	p.wnd = 1000;
+	peer_send(&p, 0, NULL, 0);
+	host_advance(&h, MS);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.seq, p.ack);
+	assert_int_equal(a.len, 3);
+	host_expect_none(&h);
+}
+
 static void test_window_opens_before_it_is_left(void **state)
 {
 	const struct tcp_stack_config cfg = {.zero_window_timeout_ms = 5000};
-	struct heard a;
 
 	start(&cfg);
 	app_send(&h.app, "abc", 3);
-	p.wnd = 0;
-	peer_send(&p, 0, NULL, 0);
+	close_window();
 	assert_int_equal(left_after(4900), 4900);
+	open_window();
+	assert_in_range(sent_within(3000 * MS), 3, 4); /* 0.2, 0.6, 1.4 s; nobody takes it */
+	assert_int_equal(h.app.closed, 0);
+	host_end(&h);
+}
+
+/* What was not taken while the window was closed has the time-out from then on. */
+static void test_window_opens_after_the_user_timeout(void **state)
+{
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 30000};
+
+	start(&cfg);
+	app_send(&h.app, "abc", 3);
+	close_window();
+	assert_int_equal(left_after(90000), 90000);
+	open_window();
+	host_advance(&h, 29900 * MS);
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 100 * MS);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	host_end(&h);
+}
+
+/* It opens for less than the text, which has no more chance than before. */
+static void test_window_opens_too_little(void **state)
+{
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 30000};
+
+	start(&cfg);
+	app_send(&h.app, "abc", 3);
+	close_window();
+	assert_int_equal(left_after(90000), 90000);
+	p.wnd = 2;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(sent_within(MS), 0);
+	assert_int_equal(left_after(60000), 60000);
+	open_window();
+	host_end(&h);
+}
+
+/* A window that is closed and opened before anything is late changes nothing. */
+static void test_window_closes_for_a_moment(void **state)
+{
+	start(NULL);
+	app_send(&h.app, "abc", 3);
+	close_window();
 	p.wnd = 1000;
 	peer_send(&p, 0, NULL, 0);
-	ip_double_drain(&h.ip);
-	host_advance(&h, 1000 * MS);
-	host_expect_none(&h);
-	host_advance(&h, 3000 * MS); /* the fourth, after 1, 2 and 4 s */
-	assert_int_equal(h.app.closed, 0);
-	host_expect(&h, &a);
-	assert_int_equal(a.len, 3);
+	assert_int_equal(sent_within(190 * MS), 0);
+	assert_int_equal(sent_within(20 * MS), 1);
+	assert_int_equal(c->timeouts, 1);
+	host_end(&h);
+}
+
+/* Closed and open in turns over text in flight, none of which is taken: as a stall, and no longer.
+ */
+static void test_window_flaps_over_what_is_in_flight(void **state)
+{
+	const struct tcp_stack_config cfg = {
+		.zero_window_timeout_ms = 40000, .user_timeout_ms = 30000};
+	unsigned s = 0;
+
+	start(&cfg);
+	app_send(&h.app, "abc", 3);
+	for (; s < 200 && !h.app.closed; s++) {
+		p.wnd = s % 10 ? 1000 : 0;
+		peer_send(&p, 0, NULL, 0);
+		host_advance(&h, 1000 * MS);
+	}
+	assert_in_range(s, 40, 71);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
 	host_end(&h);
 }
 
@@ -443,9 +608,7 @@ static void test_orphan_is_not_held_by_a_closed_window(void **state)
 		ip_double_drain(&h.ip);
 		peer_send(&p, 0, NULL, 0);
 		assert_int_equal(tcp_stack_stats(h.tcp)->connections, i < 10);
-		host_advance(&h, 10000 * MS);
-		if (i == 9) /* the timer that notices may be a minute away */
-			host_advance(&h, 60000 * MS);
+		host_advance(&h, 10001 * MS);
 	}
 	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
 	ip_double_drain(&h.ip);
@@ -472,9 +635,7 @@ static void test_last_words_do_not_wait_for_ever(void **state)
 		ip_double_drain(&h.ip);
 		peer_send(&p, 0, NULL, 0);
 		assert_int_equal(h.app.closed, i >= 10);
-		host_advance(&h, 10000 * MS);
-		if (i == 9) /* the timer that notices may be a minute away */
-			host_advance(&h, 60000 * MS);
+		host_advance(&h, 10001 * MS);
 	}
 	assert_int_equal(h.app.error, -ETIMEDOUT);
 	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
@@ -517,14 +678,22 @@ int main(void)
 		cmocka_unit_test(test_retransmissions_back_off_and_end),
 		cmocka_unit_test(test_no_progress_is_told),
 		cmocka_unit_test(test_timeouts_do_not_grow_on_the_link),
+		cmocka_unit_test(test_last_retransmission_is_in_time),
+		cmocka_unit_test(test_user_timeout_is_kept),
+		cmocka_unit_test(test_user_timeout_is_kept_by_keepalives),
 		cmocka_unit_test(test_user_timeout_is_configured),
 		cmocka_unit_test(test_standing_still_is_not_the_peers_silence),
 		cmocka_unit_test(test_what_came_while_we_stood_still_is_heard_first),
 		cmocka_unit_test(test_soft_error_is_reported_at_the_end),
 		cmocka_unit_test(test_closed_window_is_probed_for_ever),
+		cmocka_unit_test(test_answered_probes_do_not_time_out),
 		cmocka_unit_test(test_closed_window_is_left_when_told),
 		cmocka_unit_test(test_window_taken_back_is_left_when_told),
 		cmocka_unit_test(test_window_opens_before_it_is_left),
+		cmocka_unit_test(test_window_opens_after_the_user_timeout),
+		cmocka_unit_test(test_window_opens_too_little),
+		cmocka_unit_test(test_window_closes_for_a_moment),
+		cmocka_unit_test(test_window_flaps_over_what_is_in_flight),
 		cmocka_unit_test(test_flapping_window_is_left_when_told),
 		cmocka_unit_test(test_window_that_lets_text_through_is_not_closed),
 		cmocka_unit_test(test_window_closed_over_what_is_in_flight),
