@@ -495,7 +495,7 @@ void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mb
 	if (seg->flags & TCP_FIN) {
 		uint32_t fin = seg->seq + seg->len;
 
-		if (seq_geq(fin, c->rcv_nxt) && seq_lt(fin, c->rcv_adv)) {
+		if (seq_geq(fin, c->rcv_nxt) && seq_leq(fin, c->rcv_adv)) {
 			c->fin_ooo = true;
 			c->rcv_fin = fin;
 		}
