@@ -345,6 +345,8 @@ static bool tcp_listen_check(
 	if (again || !tcp_segment_acceptable(seg, e->irs + 1, tcp_syn_window(s))) {
 		if (again && !(seg->flags & TCP_ACK)) {
 			h->e.repeated = true;
+			/* RFC 3168 section 6.1.1: the peer may ask no more, as nobody answered. */
+			h->e.ecn = h->e.ecn && tcp_ecn_offered(&s->cfg, rx, seg);
 			tcp_send_syn_ack(s, e, false); /* ours was lost */
 		} else if (seg->flags & TCP_RST) {
 			s->stats.resets_ignored++;

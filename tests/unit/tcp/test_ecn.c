@@ -72,6 +72,29 @@ static void test_repeated_syn_ack_keeps_the_answer(void **state)
 	host_end(&h);
 }
 
+/* A peer that got no answer tries without (section 6.1.1.1): it will not echo any marks. */
+static void test_syn_comes_again_without(void **state)
+{
+	static const uint8_t flags[] = {TCP_SYN, SETUP};
+	struct tcp_segment syn = {.seq = 1000, .flags = SETUP, .wnd = 5000};
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_SYN | TCP_ACK | TCP_ECE);
+	for (unsigned i = 0; i < 2; i++) { /* and an older one, which was overtaken */
+		syn.flags = flags[i];
+		host_hear(&h, PORT, &syn, NULL);
+		host_expect(&h, &a);
+		assert_int_equal(a.h.flags, TCP_SYN | TCP_ACK);
+	}
+	p = (struct peer){.h = &h, .lport = PORT, .wnd = 5000, .seq = 1001, .ack = a.h.seq + 1};
+	peer_send(&p, 0, NULL, 0);
+	assert_false(tcp_conn_of(h.app.llp)->ecn.on);
+	host_end(&h);
+}
+
 static void start_asking(void)
 {
 	const struct tcp_stack_config cfg = {.ecn = TCP_ECN_ON};
@@ -380,6 +403,7 @@ int main(void)
 		cmocka_unit_test(test_accepts),
 		cmocka_unit_test(test_does_not_accept),
 		cmocka_unit_test(test_repeated_syn_ack_keeps_the_answer),
+		cmocka_unit_test(test_syn_comes_again_without),
 		cmocka_unit_test(test_asks),
 		cmocka_unit_test(test_does_not_ask_by_default),
 		cmocka_unit_test(test_falls_back),
