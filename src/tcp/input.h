@@ -18,7 +18,8 @@ void tcp_burst_comes(void *ctx, struct rte_mbuf *const *pkts, unsigned n);
 /** As ip_transport's error(). */
 void tcp_icmp_error(void *ctx, const struct ip_error *e, uint64_t now);
 
-/** RFC 9293 section 3.10.7.4, first: does any of @p seg lie in [@p nxt, @p nxt + @p wnd)? */
+/** RFC 9293 section 3.10.7.4, first: does any of @p seg lie in [@p nxt, @p nxt + @p wnd)? Or is it
+ * an ACK at the end of that. */
 bool tcp_segment_acceptable(const struct tcp_segment *seg, uint32_t nxt, uint32_t wnd);
 
 /** A segment of an existing connection, any state. @p m begins at the text; owned. */

@@ -89,6 +89,10 @@ bool tcp_segment_acceptable(const struct tcp_segment *seg, uint32_t nxt, uint32_
 	uint32_t space = tcp_segment_space(seg);
 	uint32_t last = seg->seq + (space ? space - 1 : 0);
 
+	/* What takes no space may be at the right edge itself: where a peer is that has filled the
+	 * window. Not a reset (RFC 5961 section 3.2). */
+	if (!space && !(seg->flags & TCP_RST))
+		return seg->seq - nxt <= wnd;
 	if (wnd == 0)
 		return seg->seq == nxt;
 	return seg->seq - nxt < wnd || last - nxt < wnd ||

@@ -94,11 +94,13 @@ static struct outcome syn_sent(const struct event *e)
 	return ack_in(e, e->seq + space(e), e->fin ? "CLOSE-WAIT" : "ESTABLISHED");
 }
 
-/** First: the table of section 3.4, for a window that is open. */
+/** First: the table of section 3.4, for a window that is open; and ACKs at its very edge. */
 static bool acceptable(const struct event *e)
 {
 	int64_t last = (int64_t)e->seq + (space(e) ? space(e) : 1) - 1;
 
+	if (!space(e) && !e->rst && e->seq == e->edge)
+		return true;
 	return (e->seq >= e->rcv_nxt && e->seq < e->edge) || (last >= e->rcv_nxt && last < e->edge);
 }
 

@@ -40,6 +40,8 @@ static bool acceptable(const struct event *e)
 	int64_t space = (int64_t)e->len + e->syn + e->fin;
 	int64_t last = e->seq + (space ? space : 1) - 1;
 
+	if (!space && !e->rst) /* ACKs of a peer that has filled the window are at its very edge */
+		return e->seq >= e->rcv_nxt && e->seq <= e->edge;
 	if (e->edge == e->rcv_nxt) /* a closed window: ACK and RST are still valid */
 		return e->seq == e->rcv_nxt;
 	return (e->seq >= e->rcv_nxt && e->seq < e->edge) || (last >= e->rcv_nxt && last < e->edge);
@@ -283,7 +285,7 @@ static void choose(unsigned i, struct event *e)
 		e->edge - 1, e->edge, e->rcv_nxt + 1000000000}[place];
 	e->ack = (const int32_t[]){0, e->snd_una - 100000000, e->snd_una - 1, e->snd_una,
 		e->snd_nxt, e->snd_nxt + 1, e->snd_nxt + 1000000000}[e->which_ack];
-	e->tsval += (const uint32_t[]){1u << 30, 0, -1000u, 0}[e->stamp];
+	e->tsval += (const uint32_t[]){1u << 30, 0, -100000u, 0}[e->stamp];
 }
 
 static void sends(struct script *s, const struct event *e)

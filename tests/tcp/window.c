@@ -349,6 +349,23 @@ static void a_fin_at_a_closed_window(struct script *s)
 	receive_is(s, 0);
 }
 
+/* A peer that has filled the window, and lost some of that, sends its ACKs from the right edge. */
+static void acks_from_the_right_edge(struct script *s)
+{
+	accepted(s);
+	writes(s, 100);
+	host(s, "P. 1:101 ack 1");
+	peer(s, ". %u ack 101", s->edge - s->base.ack);
+	check(s, script_info(s).flight == 0);
+	silence(s, 10 * SEC);
+	/* Nothing else is there: a byte has no room, and a reset would be too easy to guess. */
+	peer(s, ". %u:%u ack 101", s->edge - s->base.ack, s->edge - s->base.ack + 1);
+	host(s, ". 101 ack 1");
+	peer(s, "R %u", s->edge - s->base.ack);
+	silence(s, SEC);
+	state_is(s, "ESTABLISHED");
+}
+
 #define WAYS (V6 | TS | SACK | WS | WRAP)
 
 const struct script_test script_tests[] = {
@@ -374,5 +391,6 @@ const struct script_test script_tests[] = {
 	SCRIPT(old_acks_bring_no_window, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPT(a_fin_for_a_closed_window, "RFC 9293 section 3.8.6", WAYS, 0),
 	SCRIPT_WITH(a_fin_at_a_closed_window, "RFC 9293 section 3.8.6", WAYS, 0, &small),
+	SCRIPT(acks_from_the_right_edge, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPTS_END,
 };
