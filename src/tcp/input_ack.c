@@ -11,16 +11,21 @@
 /** How often the neighbour's entry is told that it works. */
 #define CONFIRM_INTERVAL_MS 1000
 
+static uint32_t tcp_ack_window(const struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	return (uint32_t)seg->wnd << c->snd_wscale;
+}
+
 /**
  * RFC 9293 section 3.10.7.4: only if SND.UNA =< SEG.ACK, and from segments newer than the one that
- * set it last.
+ * set it last; of what SEG.SEQ and SEG.ACK do not tell apart, time stamps do.
  */
 static bool tcp_ack_update_window(struct tcp_conn *c, const struct tcp_segment *seg)
 {
-	uint32_t wnd = (uint32_t)seg->wnd << c->snd_wscale;
+	uint32_t wnd = tcp_ack_window(c, seg);
 	bool changed = wnd != c->snd_wnd;
 
-	if (seq_lt(seg->ack, c->snd_una) ||
+	if (seq_lt(seg->ack, c->snd_una) || (c->ts_on && seq_lt(seg->tsval, c->ts_recent)) ||
 		(!seq_lt(c->snd_wl1, seg->seq) &&
 			!(c->snd_wl1 == seg->seq && seq_leq(c->snd_wl2, seg->ack))))
 		return false;
@@ -229,7 +234,7 @@ void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 	bool window_changed = tcp_ack_update_window(c, seg);
 	/* RFC 5681 section 2, but for what is outstanding. */
 	bool repeats = seg->ack == c->snd_una && !seg->len && !window_changed &&
-		       !(seg->flags & (TCP_SYN | TCP_FIN));
+		       tcp_ack_window(c, seg) == c->snd_wnd && !(seg->flags & (TCP_SYN | TCP_FIN));
 
 	if (seg->ack == c->snd_una && !seg->n_sack && !outstanding && !c->persist) {
 		if (repeats)

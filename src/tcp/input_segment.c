@@ -187,6 +187,18 @@ static bool tcp_rcv_fills_gap(const struct tcp_conn *c, const struct tcp_segment
 	       c->rcv_nxt - e->gap_seq < TCP_GAP_MAX;
 }
 
+/**
+ * An ACK that was overtaken by another, on a path that reorders. It says what it says with SACK and
+ * D-SACK, and nothing else: not an old duplicate, or it would be older than a retransmission
+ * time-out.
+ */
+static bool tcp_rcv_is_overtaken_ack(const struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	return !tcp_segment_space(seg) && seg->seq == c->rcv_nxt && tcp_synchronized(c) &&
+	       tcp_rcv_is_ack_plausible(c, seg) && seq_leq(seg->ack, c->snd_una) &&
+	       c->ts_recent - seg->tsval <= tcp_rto_get(&c->rto) / TCP_MS;
+}
+
 /** RFC 7323 section 5.3, R1. @return false: drop the segment. */
 static bool tcp_rcv_paws(struct tcp_conn *c, const struct tcp_segment *seg)
 {
@@ -197,7 +209,7 @@ static bool tcp_rcv_paws(struct tcp_conn *c, const struct tcp_segment *seg)
 		return false;
 	}
 	if (!seq_lt(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c) ||
-		tcp_rcv_fills_gap(c, seg))
+		tcp_rcv_fills_gap(c, seg) || tcp_rcv_is_overtaken_ack(c, seg))
 		return true;
 	c->s->stats.paws_drops++;
 	tcp_rcv_answer_by_ack(c, seg);
