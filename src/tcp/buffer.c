@@ -22,7 +22,8 @@
 #define RTT_MOST (4000 * TCP_MS)
 /** Time stamps tick in milliseconds: what they say about less is noise. */
 #define RTT_BY_TIMESTAMP (2 * TCP_MS)
-/** Segments in one round trip that make its time stamps' echo a round trip time. */
+/** Segments in one round trip that make its time stamps' echo a round trip time, and the largest of
+ *  them what a full segment is. */
 #define RTT_SEGMENTS 8
 
 void tcp_buffer_init_stack(struct tcp_stack *s)
@@ -89,7 +90,7 @@ void tcp_buffer_establish(struct tcp_conn *c)
 	if (c->s->cfg.receive_buffer)
 		return;
 	tcp_buffer_set_rtt(c, c->rto.srtt ? c->rto.srtt : RTT_UNKNOWN);
-	c->measured = 10 * c->rcv_mss; /* RFC 6928: what the peer's first round trip brings */
+	c->measured = 10u * c->rcv_mss; /* RFC 6928: what the peer's first round trip brings */
 	tcp_buffer_begin_measuring(c);
 }
 
@@ -174,6 +175,14 @@ static void tcp_buffer_measure_rtt(struct tcp_conn *c, uint32_t taken)
 	tcp_buffer_set_rtt(c, u64_max(u64_min(rtt, bound), 1000));
 }
 
+/** The path or the peer may have come down to less: then an ACK is due the sooner. */
+static void tcp_buffer_measure_segments(struct tcp_conn *c, uint32_t taken)
+{
+	if (taken >= (uint32_t)RTT_SEGMENTS * c->rcv_mss_now)
+		c->rcv_mss = (uint16_t)u32_max(c->rcv_mss_now, TCP_RCV_MSS_MIN);
+	c->rcv_mss_now = 0;
+}
+
 /**
  * Dynamic right-sizing: the next round trip may bring twice what this one did, and then more. What
  * waits behind a gap, for a round trip or, if the repair is lost too, for several, has extra room:
@@ -188,8 +197,10 @@ void tcp_buffer_measure(struct tcp_conn *c)
 	uint64_t twice = 2 * (uint64_t)taken + 16 * c->rcv_mss + 2 * (uint64_t)waits,
 		 want = c->rcv_buffer;
 
-	if (taken >= RTT_SEGMENTS * c->rcv_mss)
+	if (taken >= (uint32_t)RTT_SEGMENTS * c->rcv_mss)
 		tcp_buffer_measure_rtt(c, taken);
+	if (c->rcv_mss_now)
+		tcp_buffer_measure_segments(c, taken);
 	if (taken > c->measured) {
 		/* By the time that the peer hears of it, a slow start has doubled again. */
 		want = u64_max(want, twice + 2 * twice * u64_min(taken - c->measured, c->measured) /

@@ -56,6 +56,19 @@ static inline void tcp_buffer_received(struct tcp_conn *c)
 		tcp_buffer_measure(c);
 }
 
+/** The least that counts as a full segment: what every host takes (RFC 9293 section 3.7.1). */
+#define TCP_RCV_MSS_MIN 536
+
+/** A segment with @p len bytes of text came. */
+static inline void tcp_buffer_segment(struct tcp_conn *c, uint32_t len)
+{
+	if (likely(len <= c->rcv_mss_now))
+		return;
+	c->rcv_mss_now = (uint16_t)u32_min(len, c->mtu); /* a port may have joined segments */
+	if (c->rcv_mss < c->rcv_mss_now)
+		c->rcv_mss = c->rcv_mss_now;
+}
+
 /** Bytes that may be unread or on their way here, now. */
 static inline uint32_t tcp_rcv_buffer(const struct tcp_conn *c)
 {

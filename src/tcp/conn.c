@@ -114,7 +114,7 @@ static bool tcp_conn_have_room(struct tcp_stack *s)
 static void tcp_conn_init_receive(struct tcp_conn *c)
 {
 	c->rcv_wscale = c->s->rcv_wscale;
-	c->rcv_mss = MSS_DEFAULT_V4;
+	c->rcv_mss = TCP_RCV_MSS_MIN;
 	c->quick_acks = QUICK_ACKS;
 	tcp_buffer_init(c);
 }

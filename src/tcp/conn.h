@@ -119,7 +119,9 @@ struct tcp_conn {
 	uint32_t ts_recent, ts_offset;
 	uint32_t ts_echo;      /**< the newest echo of our time stamps */
 	uint32_t ts_recent_at; /**< tcp_coarse() */
-	uint32_t rcv_mss;      /**< largest text seen: what a full segment is (RFC 5681) */
+	/** Largest text of the peer's segments: what a full segment is (RFC 5681); and of those
+	 * that came in the present measurement. */
+	uint16_t rcv_mss, rcv_mss_now;
 	uint32_t rcv_buffer;   /**< its size */
 	uint32_t read_need;    /**< the user wants to see no less */
 	uint32_t rcv_rtt;      /**< ns, as a receiver sees it */

@@ -56,7 +56,7 @@ static void tcp_data_owe_ack(struct tcp_conn *c)
 	if (c->quick_acks) {
 		c->quick_acks--;
 		c->ack_now = true;
-	} else if (c->rcv_nxt - c->last_ack_sent >= 2 * c->rcv_mss) {
+	} else if (c->rcv_nxt - c->last_ack_sent >= 2u * c->rcv_mss) {
 		c->ack_now = true;
 	} else if (c->delack_at == TIMER_NEVER) {
 		c->delack_at = c->s->now + tcp_data_ack_delay(c); /* armed when the round ends */
@@ -254,9 +254,8 @@ void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 		rte_pktmbuf_free(m);
 		return;
 	}
-	if (len > c->rcv_mss)
-		c->rcv_mss = u32_min(len, c->mtu); /* a port may have joined segments */
 	tcp_buffer_received(c);
+	tcp_buffer_segment(c, len);
 	tcp_data_take_in(c, len);
 	if (unlikely(c->orphan || !c->llp.user_ops)) {
 		c->s->stats.text_unwanted++;

@@ -309,9 +309,42 @@ static void test_sacked_text_does_not_count(void **state)
 	host_end(&h);
 }
 
+/** The peer sends @p n segments of @p len bytes in each of some round trips. */
+static void peer_sends_segments(unsigned n, uint32_t len)
+{
+	static char text[1400];
+
+	for (unsigned i = 0; i < 8 * n; i++) {
+		peer_send(&p, 0, text, len);
+		ip_double_drain(&h.ip);
+		if (i % n == n - 1)
+			host_advance(&h, 200 * MS);
+	}
+}
+
+/* What a full segment is, and so what is acknowledged at once, follows the path both ways. */
+static void test_full_segment_is_what_comes(void **state)
+{
+	c = host_accepted(&h, &p, TCP_HAS_MSS, NULL);
+	assert_int_equal(c->rcv_mss, TCP_RCV_MSS_MIN);
+	peer_sends_segments(10, 1400);
+	assert_int_equal(c->rcv_mss, 1400);
+	peer_sends_segments(3, 600); /* too few to tell */
+	assert_int_equal(c->rcv_mss, 1400);
+	peer_sends_segments(10, 600);
+	assert_int_equal(c->rcv_mss, 600);
+	peer_sends_segments(10, 50);
+	assert_int_equal(c->rcv_mss, TCP_RCV_MSS_MIN);
+	peer_sends_segments(1, 1400);
+	assert_int_equal(c->rcv_mss, 1400);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_full_segment_is_what_comes),
 		cmocka_unit_test(test_begins_with_little),
 		cmocka_unit_test(test_stays_ahead_of_slow_start),
 		cmocka_unit_test(test_a_gap_does_not_close_the_window),
