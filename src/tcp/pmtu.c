@@ -200,8 +200,10 @@ static bool tcp_pmtu_large_vanish(const struct tcp_conn *c, const struct tcp_rec
 {
 	uint64_t since = r->sent_at - u64_min((c->s->now - r->sent_at) / 2, r->sent_at);
 
+	uint32_t now = c->s->now_ms;
+
 	return r->len > TCP_PMTU_SMALL &&
-	       (c->big_len < r->len || seq_lt(c->big_ms, (uint32_t)(since / TCP_MS)));
+	       (c->big_len < r->len || now - c->big_ms > now - (uint32_t)(since / TCP_MS));
 }
 
 static bool tcp_pmtu_black_hole(struct tcp_conn *c, const struct tcp_record *r)

@@ -164,6 +164,20 @@ static void test_black_hole_is_found_and_measured(void **state)
 	host_end(&h);
 }
 
+/* It was wider, once: what passed is no news after any time. */
+static void test_black_hole_after_a_month(void **state)
+{
+	start(OPTIONS, 1500, 1500);
+	bulk(20);
+	all_arrived();
+	host_advance(&h, UINT64_C(30) * 24 * 3600 * 1000 * MS);
+	path.mtu = 1400;
+	send_records(4, llp_emss(h.app.llp));
+	all_arrived();
+	assert_int_equal(tcp_stack_stats(h.tcp)->black_holes, 1);
+	host_end(&h);
+}
+
 static void test_outage_is_no_black_hole(void **state)
 {
 	start(OPTIONS, 1500, 0); /* nothing passes */
@@ -610,6 +624,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_black_hole_is_found_and_measured),
+		cmocka_unit_test(test_black_hole_after_a_month),
 		cmocka_unit_test(test_outage_is_no_black_hole),
 		cmocka_unit_test(test_small_path),
 		cmocka_unit_test(test_losses_are_no_black_hole),
