@@ -206,13 +206,18 @@ static struct ucma_id *ucma_adopt(struct ucma_call *c, struct ucma_event *ev)
 	return id;
 }
 
-/** Of the id; an event of a join is the join's own. */
-static uint32_t *ucma_events_reported(const struct ucma *u, const struct ucma_event *ev)
+/**
+ * As the kernel's ucma_get_event(): an event of a join counts twice. librdmacm waits for its
+ * acknowledgement when the program leaves the group, and when it destroys the id.
+ */
+static void ucma_count_event(const struct ucma *u, const struct ucma_event *ev)
 {
 	struct ucma_multicast *m =
 		ev->type == UCMA_EVENT_MULTICAST_JOIN ? ucma_multicast_find(u, ev->number) : NULL;
 
-	return m ? &m->events_reported : &ev->id->events_reported;
+	ev->id->events_reported++;
+	if (m)
+		m->events_reported++;
 }
 
 /** An event that was read. */
@@ -237,7 +242,7 @@ static int ucma_take_first(struct ucma_call *c, struct ucma_taken *t)
 	} while (ev->request && !ucma_id_hold_or_wait(&u->ids, &u->lock, ev->id));
 	t->adopted = ev->request ? ucma_adopt(c, ev) : NULL;
 	TAILQ_REMOVE(&c->ch->events, ev, link);
-	*ucma_events_reported(u, ev) += 1;
+	ucma_count_event(u, ev);
 	t->event = ev;
 	return 0;
 }
