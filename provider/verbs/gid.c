@@ -74,7 +74,7 @@ int query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_in
 	if (rc != 0)
 		return fail_errno(rc);
 	if (!gid_fill(device_of(context), gid_index, &e.gid))
-		return ENODATA;
+		return EINVAL;
 	memset(entry, 0, entry_size);
 	memcpy(entry, &e, entry_size < sizeof e ? entry_size : sizeof e);
 	return 0;

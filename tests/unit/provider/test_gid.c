@@ -73,7 +73,7 @@ static void test_gid_entries(void **state)
 	assert_int_equal(e[0].gid_type, IBV_GID_TYPE_IB);
 	assert_int_equal(e[0].ndev_ifindex, 0);
 	assert_int_equal(e[1].port_num, UINT32_MAX);
-	assert_int_equal(query_gid_ex(&t.context, 1, 1, e, 0, size), ENODATA);
+	assert_int_equal(query_gid_ex(&t.context, 1, 1, e, 0, size), EINVAL);
 	assert_int_equal(query_gid_ex(&t.context, 2, 0, e, 0, size), EINVAL);
 	assert_int_equal(query_gid_ex(&t.context, 1, 0, e, 1, size), EINVAL);
 	memset(e, 0xff, sizeof e);
@@ -135,7 +135,7 @@ static void test_address_entries(void **state)
 	assert_int_equal(query_gid_table(&t.context, e, 1, 0, size), -EINVAL);
 	assert_int_equal(query_gid_ex(&t.context, 1, 1, e, 0, size), 0);
 	assert_memory_equal(e[0].gid.raw, v6, 16);
-	assert_int_equal(query_gid_ex(&t.context, 1, 2, e, 0, size), ENODATA);
+	assert_int_equal(query_gid_ex(&t.context, 1, 2, e, 0, size), EINVAL);
 }
 
 int main(void)

@@ -41,7 +41,7 @@ static void test_device(void **state)
 	assert_int_equal(ibv_query_gid(fx.context, 1, 0, &gid), 0);
 	assert_int_equal(ibv_query_gid_ex(fx.context, 1, 0, &entry, 0), 0);
 	assert_memory_equal(&entry.gid, &gid, sizeof gid);
-	assert_int_equal(ibv_query_gid_ex(fx.context, 1, 1, &entry, 0), ENODATA);
+	assert_int_equal(ibv_query_gid_ex(fx.context, 1, 1, &entry, 0), EINVAL);
 	assert_int_equal(ibv_query_gid_table(fx.context, &entry, 1, 0), 1);
 }
 
