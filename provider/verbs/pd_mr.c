@@ -135,6 +135,19 @@ _Static_assert((int)IBV_REREG_MR_CHANGE_TRANSLATION == RNIC_REREG_TRANSLATION &&
 		       (int)IBV_REREG_MR_CHANGE_ACCESS == RNIC_REREG_ACCESS,
 	"rereg flags are passed through");
 
+/** As libibverbs and the kernel: what is told must be of use. */
+static bool pd_mr_rereg_ok(const struct mr *mr, int flags, const struct ibv_pd *pd,
+	const void *addr, size_t length, int access)
+{
+	if (mr->null || flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0)
+		return false;
+	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0 && (!pd || pd->context != mr->ibv.context))
+		return false;
+	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0 && (!addr || length == 0))
+		return false;
+	return access == 0 || (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0;
+}
+
 int mr_rereg(
 	struct ibv_mr *ibv, int flags, struct ibv_pd *pd, void *addr, size_t length, int access)
 {
@@ -147,13 +160,12 @@ int mr_rereg(
 		errno = ENODEV;
 		return IBV_REREG_MR_ERR_INPUT;
 	}
-	if (mr->null || flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0)
-		goto bad_input;
-	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0) {
-		if (!pd || pd->context != ibv->context)
-			goto bad_input;
-		new_pd = OBJECT_OF(pd, pd)->rnic;
+	if (!pd_mr_rereg_ok(mr, flags, pd, addr, length, access)) {
+		errno = EINVAL;
+		return IBV_REREG_MR_ERR_INPUT;
 	}
+	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0)
+		new_pd = OBJECT_OF(pd, pd)->rnic;
 	if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0)
 		rc = pd_mr_translate_access((unsigned)access, &rights);
 	/* A right to write that is new looks at the memory again, too. */
@@ -179,10 +191,6 @@ int mr_rereg(
 	mr->rights = rights;
 	ibv->lkey = ibv->rkey = rnic_mr_stag(mr->rnic);
 	return 0;
-
-bad_input:
-	errno = EINVAL;
-	return IBV_REREG_MR_ERR_INPUT;
 }
 
 int mr_dereg(struct ibv_mr *ibv)

@@ -73,8 +73,13 @@ static void walk_reregistration(void)
 		ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, w.foreign_pd, NULL, 0, 0), EINVAL);
 	MINUS("ibv_rereg_mr", "no length",
 		ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, w.buf, 0, 0), EINVAL);
+	MINUS("ibv_rereg_mr", "no address",
+		ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, NULL, 8, 0), EINVAL);
 	MINUS("ibv_rereg_mr", "memory that is not there",
-		ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, NULL, 8, 0), EFAULT);
+		ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, (void *)4096, 8, 0),
+		EFAULT);
+	MINUS("ibv_rereg_mr", "access that is not to change",
+		ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, w.buf, 64, RW), EINVAL);
 	INT("ibv_rereg_mr", "remote write without local write",
 		ibv_rereg_mr(
 			mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE),

@@ -249,6 +249,12 @@ static void test_rereg_refusals(void **state)
 	rereg_refused(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE);
 	rereg_refused(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 1 << 15);
 	rereg_refused(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, NULL, PAGE, 0);
+	assert_int_equal(errno, EINVAL);
+	/* Told, but not asked for: it would be passed over. */
+	rereg_refused(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, p, 64, RW);
+	assert_int_equal(errno, EINVAL);
+	rereg_refused(mr, IBV_REREG_MR_CHANGE_PD, pd, NULL, 0, RW);
+	assert_int_equal(errno, EINVAL);
 	rereg_refused(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, p, 0, 0);
 	rereg_refused(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, p, SIZE_MAX, 0);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
