@@ -151,7 +151,7 @@ int post_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind
 	struct rdmap_wqe *w;
 	int rc;
 
-	if (!wqe_bind_ok(mw, IBV_MW_TYPE_1, rkey, &bind->bind_info))
+	if (qp->ud || !wqe_bind_ok(mw, IBV_MW_TYPE_1, rkey, &bind->bind_info))
 		return EINVAL;
 	rc = post_is_orphan(ibv->context) ? -ENODEV : rnic_sq_begin(qp->rnic);
 	if (rc != 0)

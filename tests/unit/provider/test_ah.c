@@ -235,6 +235,13 @@ static void test_bad_requests(void **state)
 	struct ibv_send_wr wr, *bad;
 	struct ibv_port_attr port;
 	struct ibv_sge sge;
+	struct ibv_mw *mw = ibv_alloc_mw(ud.pd, IBV_MW_TYPE_1);
+	struct ibv_mr *mr =
+		ibv_reg_mr(ud.pd, ud.buf, BUF, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+	struct ibv_mw_bind bind = {.bind_info = {.mr = mr,
+					   .addr = (uintptr_t)ud.buf,
+					   .length = 64,
+					   .mw_access_flags = IBV_ACCESS_REMOTE_READ}};
 	struct ibv_wc wc;
 
 	assert_null(ibv_create_qp_ex(fx.context, &x));
@@ -257,6 +264,7 @@ static void test_bad_requests(void **state)
 	ibv_wr_send(ex);
 	ibv_wr_set_ud_addr(ex, ah, 1, QKEY);
 	assert_int_equal(ibv_wr_complete(ex), EINVAL);
+	assert_int_equal(ibv_bind_mw(ud.a, mw, &bind), EINVAL);
 	/* As long as the port's MTU, and one octet more. */
 	assert_int_equal(ibv_query_port(fx.context, 1, &port), 0);
 	wr = to_b(&sge, ah, 128u << port.active_mtu);
@@ -267,6 +275,8 @@ static void test_bad_requests(void **state)
 	while (ibv_poll_cq(ud.cq, 1, &wc) == 0)
 		;
 	assert_int_equal(wc.status, IBV_WC_LOC_LEN_ERR);
+	assert_int_equal(ibv_dealloc_mw(mw), 0);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
 	assert_int_equal(ibv_destroy_ah(ah), 0);
 }
 
