@@ -3,6 +3,7 @@
 #include "rnic/mw.h"
 #include "rnic/pairing.h"
 #include "rnic/qp.h"
+#include "rnic/ud.h"
 
 #include <errno.h>
 
@@ -34,6 +35,15 @@ static bool qp_modify_transition_ok(const struct rnic_qp *qp, enum rnic_qp_state
 	}
 }
 
+/** What the program has granted was for the peers of before. */
+static void qp_modify_clear_attributes(struct rnic_qp *qp)
+{
+	qp->access = 0;
+	qp->ird = qp->ord = 0;
+	if (qp->ud)
+		qp->ud->qkey = 0;
+}
+
 static void qp_modify_reset(struct rnic_qp *qp)
 {
 	qp->leaving = true;
@@ -57,6 +67,7 @@ static void qp_modify_reset(struct rnic_qp *qp)
 	/* A window of type 2 was of the stream that has ended, not of the next. */
 	mw_unbind_all(qp);
 	qp->cq_failed = qp->in_error = qp->closing = qp->drain_notify = false;
+	qp_modify_clear_attributes(qp);
 	rdmap_init(&qp->rdmap, &qp->sq, &qp_stream_ops, qp);
 	qp->leaving = false;
 }

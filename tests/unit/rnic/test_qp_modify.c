@@ -86,6 +86,12 @@ static void attributes(void **state)
 	assert_int_equal(attr.ird, 128);
 	assert_int_equal(attr.ord, 7);
 	assert_int_equal(attr.state, RNIC_QP_INIT);
+	/* They were for the peer of before. */
+	assert_int_equal(pair_go(p->a.qp, RNIC_QP_RESET), 0);
+	rnic_qp_query(p->a.qp, &attr, &init);
+	assert_int_equal(attr.access, 0);
+	assert_int_equal(attr.ird, 0);
+	assert_int_equal(attr.ord, 0);
 }
 
 /** Posted before and after: everything completes flushed, in order, sends and receives. */

@@ -384,6 +384,7 @@ static void test_states(void **state)
 		assert_int_equal(stats().no_qp, i + 1);
 	}
 	assert_int_equal(pair_go(qp[1], RNIC_QP_RESET), 0);
+	assert_int_equal(qp[1]->ud->qkey, 0);
 	go(qp[1]);
 	assert_int_equal(pair_go(qp[1], RNIC_QP_SQD), 0);
 	post_recv(7, 100);
