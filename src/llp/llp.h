@@ -152,7 +152,8 @@ struct llp_ops {
 	void (*release)(struct llp *l);
 	void (*endpoints)(
 		const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote);
-	bool (*protects)(const struct llp *l); /* may be NULL */
+	bool (*protects)(const struct llp *l);       /* may be NULL */
+	void (*set_tos)(struct llp *l, uint8_t tos); /* may be NULL */
 };
 
 /** The common head of every LLP connection. The LLP sets ops. The user owns the rest. */
@@ -357,6 +358,16 @@ static inline void llp_endpoints(
 static inline bool llp_protects(const struct llp *l)
 {
 	return l->ops->protects && l->ops->protects(l);
+}
+
+/**
+ * What is sent from now on has the traffic class @p tos, DSCP << 2, as llp_connect_params has it;
+ * the ECN bits are the LLP's.
+ */
+static inline void llp_set_tos(struct llp *l, uint8_t tos)
+{
+	if (l->ops->set_tos)
+		l->ops->set_tos(l, tos);
 }
 
 /* ---- making connections ------------------------------------------------------------------ */

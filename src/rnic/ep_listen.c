@@ -254,6 +254,8 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	rc = conn_prepare_stream(c, t.ird);
 	if (rc)
 		return rc;
+	/* rdma_set_option(RDMA_OPTION_ID_TOS), which a request has from its listener. */
+	llp_set_tos(mpa_llp(&c->mpa), p->tos);
 	rc = mpa_accept(&c->mpa, t.reply_ird, t.reply_ord, t.rtr, p->private_data, p->private_len);
 	if (rc)
 		return rc;

@@ -365,7 +365,8 @@ void pairing_answer(struct pairing *p, struct rnic_ep *request, const struct pai
 		.ird = p->qp->ird,
 		.ord = p->ord,
 		.private_data = data,
-		.private_len = sizeof data};
+		.private_len = sizeof data,
+		.tos = p->path.tos};
 
 	p->ep = request;
 	p->closing = false;

@@ -172,6 +172,14 @@ static void sock_llp_endpoints(
 	*remote = c->remote;
 }
 
+static void sock_llp_set_tos(struct llp *l, uint8_t tos)
+{
+	struct sock_conn *c = sock_conn_of(l);
+
+	if (c->state != SOCK_OVER)
+		sock_option_tos(c->source.fd, sock_family(&c->remote.addr), tos);
+}
+
 const struct llp_ops sock_llp_ops = {
 	.emss = sock_llp_emss,
 	.reserve = sock_llp_reserve,
@@ -188,6 +196,7 @@ const struct llp_ops sock_llp_ops = {
 	.orphan = sock_llp_orphan,
 	.release = sock_llp_release,
 	.endpoints = sock_llp_endpoints,
+	.set_tos = sock_llp_set_tos,
 };
 
 /* ---- the stack's side -------------------------------------------------------------------- */

@@ -319,6 +319,7 @@ const struct llp_ops tcp_llp_ops = {
 	.orphan = tcp_llp_orphan,
 	.release = tcp_llp_release,
 	.endpoints = tcp_llp_endpoints,
+	.set_tos = tcp_set_tos,
 };
 
 void tcp_consider_writable(struct tcp_conn *c)

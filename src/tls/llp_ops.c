@@ -286,6 +286,14 @@ static void tls_llp_endpoints(
 	llp_endpoints(tls_conn_of(l)->below, local, remote);
 }
 
+static void tls_llp_set_tos(struct llp *l, uint8_t tos)
+{
+	struct tls_conn *c = tls_conn_of(l);
+
+	if (c->below)
+		llp_set_tos(c->below, tos);
+}
+
 const struct llp_ops tls_conn_ops = {
 	.emss = tls_llp_emss,
 	.reserve = tls_llp_reserve,
@@ -304,4 +312,5 @@ const struct llp_ops tls_conn_ops = {
 	.release = tls_llp_release,
 	.endpoints = tls_llp_endpoints,
 	.protects = tls_llp_protects,
+	.set_tos = tls_llp_set_tos,
 };

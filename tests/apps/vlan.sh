@@ -44,18 +44,26 @@ full() {
 run_case full-frames full
 
 # The priority in the tag is the precedence of the connection's type of service; that of other connections is 0.
-prioritized() { # PORT PRIORITY SERVER CLIENT
+prioritized() { # FIELD PORT PRIORITY SERVER CLIENT
 	local is
-	exchange "$3" "$4" || return 1
-	is=$(tshark -r "$out/$case_name.client.pcapng" -Y "tcp.dstport == $1 && tcp.len > 1000" -T fields \
+	exchange "$4" "$5" || return 1
+	is=$(tshark -r "$out/$case_name.client.pcapng" -Y "tcp.$1 == $2 && tcp.len > 1000" -T fields \
 		-e vlan.priority 2>/dev/null | sort -u | paste -sd ' ')
-	[[ $is == "$2" ]] || { say "the priorities are $is"; return 1; }
+	[[ $is == "$3" ]] || { say "the priorities are $is"; return 1; }
 }
 writes="ib_write_bw -R -F -s 65536 -n 20"
 messages="ucmatose -S 4096 -C 10"
-run_case priority prioritized 18515 5 "$writes --tos=160" "$writes --tos=160 %4"
-run_case priority-none prioritized 18515 0 "$writes" "$writes %4"
-run_case priority-v6 prioritized 7471 3 "$messages -b %6" "$messages -t 96 -s %6"
+run_case priority prioritized dstport 18515 5 "$writes --tos=160" "$writes --tos=160 %4"
+run_case priority-none prioritized dstport 18515 0 "$writes" "$writes %4"
+run_case priority-v6 prioritized dstport 7471 3 "$messages -b %6" "$messages -t 96 -s %6"
+# Without rdma_cm it is the traffic class of the address vector, also of the side that accepts: here the client, whose
+# address is the greater one.
+unpaired() { # PRIORITY SERVER CLIENT
+	local listens_at=linux writes="ib_write_bw -F -s 65536 -n 20 -p %p"
+	prioritized srcport 61525 "$1" "$writes $2" "$writes $3 %h"
+}
+run_case priority-accepting unpaired 5 '' --tclass=160
+run_case priority-accepting-none unpaired 0 --tclass=160 ''
 
 # What has another tag reaches nobody, and is counted.
 dropped() {

@@ -91,6 +91,9 @@ void llp_mem_fail(struct llp *l, int error);
 /** The other end of @p l, or NULL once that is released. */
 struct llp *llp_mem_other(struct llp *l);
 
+/** What llp_set_tos() has set, or llp_connect(). */
+uint8_t llp_mem_tos(const struct llp *l);
+
 /** Send bytes from @p l as one segment, at once, without a limit. */
 void llp_mem_send_raw(struct llp *l, const void *bytes, size_t len);
 

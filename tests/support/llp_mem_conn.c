@@ -226,6 +226,16 @@ static bool mem_own_external(struct llp *l)
 	return true;
 }
 
+static void mem_set_tos(struct llp *l, uint8_t tos)
+{
+	mem_end_of(l)->tos = tos;
+}
+
+uint8_t llp_mem_tos(const struct llp *l)
+{
+	return mem_end_of(l)->tos;
+}
+
 static const struct llp_ops mem_ops = {
 	.emss = mem_emss,
 	.reserve = mem_reserve,
@@ -246,6 +256,7 @@ static const struct llp_ops mem_ops = {
 	.orphan = mem_orphan,
 	.release = mem_release,
 	.endpoints = mem_endpoints,
+	.set_tos = mem_set_tos,
 };
 
 struct llp *llp_mem_handle(struct mem_end *e)

@@ -39,6 +39,7 @@ struct mem_end {
 	uint64_t queued, acked; /* bytes: what was delivered is acknowledged */
 	bool watched, tell_acked;
 	size_t need;
+	uint8_t tos;
 	struct piece *reserved;
 	bool join;
 	bool tell_connected, tell_writable, look_again, hold;

@@ -63,6 +63,7 @@ static int mem_connect(struct llp_stack *s, const struct llp_connect_params *p,
 	c = llp_mem_conn(h->m);
 	c->end[0].local = c->end[1].remote = local;
 	c->end[0].remote = c->end[1].local = p->remote;
+	c->end[0].tos = p->tos;
 	*out = llp_mem_handle(&c->end[0]);
 	llp_set_user(*out, ops, user);
 	return 0;

@@ -2,6 +2,7 @@
 #include "rnic/ep_priv.h"
 
 #include "pair.h"
+#include "rnic/qp.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -384,6 +385,17 @@ static void accept_finds_the_connection_over(void **state)
 	pair_run(p); /* the initiator tries again, in revision 1 */
 }
 
+/** rdma_set_option(RDMA_OPTION_ID_TOS), on a listener or on the request. */
+static void the_type_of_service_is_that_of_accept(void **state)
+{
+	struct pair *p = *state;
+	const struct rnic_conn_param cp = {.qp = p->b.qp, .ird = 4, .ord = 4, .tos = 0x68};
+
+	pair_request(p, NULL);
+	assert_int_equal(rnic_ep_accept(p->b.request, &cp), 0);
+	assert_int_equal(llp_mem_tos(mpa_llp(&p->b.qp->conn->mpa)), 0x68);
+}
+
 static void depths_for_the_program(void **state)
 {
 	assert_int_equal(ep_depth(5, 128), 5);
@@ -412,6 +424,8 @@ int main(void)
 		cmocka_unit_test(a_start_up_is_small),
 		cmocka_unit_test_setup_teardown(accept_may_be_tried_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(accept_finds_the_connection_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			the_type_of_service_is_that_of_accept, setup, teardown),
 		cmocka_unit_test(depths_for_the_program),
 	};
 

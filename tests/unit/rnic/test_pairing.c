@@ -75,6 +75,24 @@ static void test_who_connects_comes_first(void **state)
 	assert_int_equal(paired_state(&p.b), RNIC_QP_RTS);
 }
 
+/* That of the address vector (grh.traffic_class), on the side that waits, too. */
+static void test_traffic_class(void **state)
+{
+	struct side *const sides[] = {&p.a, &p.b};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct rnic_qp_attr attr = paired_rtr_attr(sides[i]);
+
+		attr.path.tos = (uint8_t)(0x20 + (i << 6));
+		assert_int_equal(paired_rtr_as(sides[i], &attr), 0);
+		paired_rts(sides[i]);
+	}
+	pair_advance(&p, 2000);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(llp_mem_tos(mpa_llp(&sides[i]->qp->conn->mpa)), 0x20 + (i << 6));
+	expect_exchange();
+}
+
 /* Its port is open, its program is not so far: the request is held. */
 static void test_held(void **state)
 {
@@ -495,6 +513,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_who_connects_comes_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_traffic_class, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_held, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_who_waits_comes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rtr_is_enough, setup, teardown),

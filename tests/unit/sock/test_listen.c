@@ -65,6 +65,48 @@ static void the_wildcard_takes_both_families(void **state)
 	fixture_close(&f);
 }
 
+static int keep(void *user, struct llp *l)
+{
+	struct fixture *x = user;
+
+	x->seen.llp = l;
+	return count(user, l);
+}
+
+static int tos_of(int level, int name)
+{
+	const struct sock_conn *c = sock_conn_of(f.seen.llp);
+	int value = -1;
+	socklen_t len = sizeof value;
+
+	assert_int_equal(getsockopt(c->source.fd, level, name, &value, &len), 0);
+	return value;
+}
+
+/* Of each family, from the one socket that takes both; the ECN bits are the kernel's. */
+static void what_it_accepts_takes_a_type_of_service(void **state)
+{
+	struct ip_endpoint at = fixture_at("::", 0), v4, v6;
+	int a, b;
+
+	fixture_open(&f, NULL);
+	assert_int_equal(llp_port_reserve(f.llp, &at, 0), 0);
+	assert_int_equal(llp_listen(f.llp, &at, 8, keep, &f, &f.listener), 0);
+	v4 = fixture_at("127.0.0.1", at.port);
+	a = fixture_plain_connect(&v4);
+	fixture_until(&f, has_one);
+	llp_set_tos(f.seen.llp, 0x6b);
+	assert_int_equal(tos_of(IPPROTO_IP, IP_TOS) & 0xfc, 0x68);
+	v6 = fixture_at("::1", at.port);
+	b = fixture_plain_connect(&v6);
+	fixture_until(&f, has_two);
+	llp_set_tos(f.seen.llp, 0x2b);
+	assert_int_equal(tos_of(IPPROTO_IPV6, IPV6_TCLASS) & 0xfc, 0x28);
+	close(a);
+	close(b);
+	fixture_close(&f);
+}
+
 static void a_wildcard_of_ipv6_alone_does_not(void **state)
 {
 	struct ip_endpoint at = fixture_at("::", 0), v4;
@@ -276,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_accepts),
 		cmocka_unit_test(the_wildcard_takes_both_families),
+		cmocka_unit_test(what_it_accepts_takes_a_type_of_service),
 		cmocka_unit_test(a_wildcard_of_ipv6_alone_does_not),
 		cmocka_unit_test(a_refused_one_is_reset),
 		cmocka_unit_test(to_an_address_that_is_not_ours_nobody_connects),

@@ -50,6 +50,21 @@ static void test_buffer_fills_and_empties(void **state)
 	host_end(&h);
 }
 
+/* From the next segment on; the ECN bits are ours. */
+static void test_type_of_service(void **state)
+{
+	struct heard a;
+
+	start(NULL);
+	llp_set_tos(h.app.llp, 0x6b);
+	fill_once(100);
+	llp_push(h.app.llp);
+	host_round(&h);
+	host_expect(&h, &a);
+	assert_int_equal(h.ip.taken_tos, 0x68);
+	host_end(&h);
+}
+
 static void test_many_small_records_are_bounded(void **state)
 {
 	const struct tcp_stack_config cfg = {.send_buffer = 64 * 1024};
@@ -528,6 +543,7 @@ int main(void)
 		cmocka_unit_test(test_chosen_port_is_free),
 		cmocka_unit_test(test_buffer_fills_and_empties),
 		cmocka_unit_test(test_many_small_records_are_bounded),
+		cmocka_unit_test(test_type_of_service),
 		cmocka_unit_test(test_pool_share),
 		cmocka_unit_test(test_reserve_bounds),
 		cmocka_unit_test(test_acknowledged_up_to),

@@ -641,6 +641,14 @@ static void a_record_that_was_lost_is_never_acknowledged(void **state)
 	close_both();
 }
 
+static void the_type_of_service_is_that_of_what_is_below(void **state)
+{
+	connect_both(0);
+	llp_set_tos(server.llp, 0x68);
+	assert_int_equal(llp_mem_tos(tls_conn_of(server.llp)->below), 0x68);
+	close_both();
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -654,6 +662,7 @@ int main(void)
 		TEST(what_waits_stays_below),
 		TEST(resuming_shows_all_of_it),
 		TEST(aborting_in_an_upcall_is_allowed),
+		TEST(the_type_of_service_is_that_of_what_is_below),
 		TEST(keys_are_renewed_in_time),
 		TEST(an_orderly_close_is_told),
 		TEST(releasing_with_a_full_buffer_loses_nothing),
