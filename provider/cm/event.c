@@ -18,6 +18,7 @@ static const uint8_t ucma_event_types[] = {
 	[RNIC_EP_UNREACHABLE] = UCMA_EVENT_UNREACHABLE,
 	[RNIC_EP_CONNECT_ERROR] = UCMA_EVENT_CONNECT_ERROR,
 	[RNIC_EP_DISCONNECTED] = UCMA_EVENT_DISCONNECTED,
+	[RNIC_EP_DEVICE_REMOVAL] = UCMA_EVENT_DEVICE_REMOVAL,
 };
 
 static uint8_t ucma_depth(uint16_t v)
@@ -41,8 +42,14 @@ struct ucma_event *ucma_event_begin(
 
 /*
  * Of what an endpoint tells nobody is told again, so memory for it is there already. Of requests
- * there may be any number: one without memory is refused.
+ * there may be any number: one without memory is refused. That the device is gone takes nothing
+ * from what is still to come.
  */
+static bool ucma_is_expected(const struct rnic_ep_event *e)
+{
+	return !e->request && e->type != RNIC_EP_DEVICE_REMOVAL;
+}
+
 static struct ucma_event *ucma_event_of_ep(struct ucma_id *id, const struct rnic_ep_event *e)
 {
 	const struct ucma_ud ud = {
@@ -50,7 +57,8 @@ static struct ucma_event *ucma_event_of_ep(struct ucma_id *id, const struct rnic
 	uint8_t before = id->ud && e->type == RNIC_EP_ESTABLISHED ? sizeof ud : 0;
 	uint8_t most = UCMA_PRIVATE_MAX - before;
 	uint8_t len = before + (e->private_len < most ? (uint8_t)e->private_len : most);
-	struct ucma_event *ev = e->request ? ucma_event_alloc(len) : ucma_id_take_event(id, len);
+	struct ucma_event *ev =
+		ucma_is_expected(e) ? ucma_id_take_event(id, len) : ucma_event_alloc(len);
 
 	if (!ucma_event_begin(ev, id, ucma_event_types[e->type]))
 		return NULL;

@@ -186,10 +186,14 @@ bool rnic_ep_has_scopes(const struct rnic_ep *ep)
 	return llp_has_scopes(ep->rnic->net);
 }
 
+static bool ep_has_device(const struct rnic_ep *ep)
+{
+	return ep->state != EP_IDLE && !ip_addr_is_any(&ep->local.addr);
+}
+
 bool rnic_ep_has_device(const struct rnic_ep *ep)
 {
-	return ENGINE_LOCKED(
-		ep->rnic->engine, ep->state != EP_IDLE && !ip_addr_is_any(&ep->local.addr));
+	return ENGINE_LOCKED(ep->rnic->engine, ep_has_device(ep));
 }
 
 /* ---- connect ----------------------------------------------------------------------------- */
@@ -276,6 +280,21 @@ void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev)
 	ev->ep = ep;
 	ev->context = ep->context;
 	ep->fn(ev);
+}
+
+/** A request that is not adopted has no program; a pairing's hears of it by its QP's device. */
+static bool ep_hears_of_removal(const struct rnic_ep *ep)
+{
+	return ep_has_device(ep) && !ep->paired && (!ep->parent || ep->adopted);
+}
+
+void ep_tell_removal(struct rnic *r)
+{
+	struct rnic_ep *ep;
+
+	LIST_FOREACH (ep, &r->eps, link)
+		if (ep_hears_of_removal(ep))
+			ep_tell(ep, &(struct rnic_ep_event){.type = RNIC_EP_DEVICE_REMOVAL});
 }
 
 void ep_failed(const struct rnic_ep *ep, int status, enum rnic_failure_mapper mapper)

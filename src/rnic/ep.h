@@ -35,6 +35,8 @@ enum rnic_ep_event_type {
 	 */
 	RNIC_EP_CONNECT_ERROR,
 	RNIC_EP_DISCONNECTED, /**< once, after any end; status 0 or negative errno */
+	/** The port is gone (rnic_lost()). To each endpoint that has a device, in any state. */
+	RNIC_EP_DEVICE_REMOVAL,
 };
 
 struct rnic_ep_event {

@@ -69,6 +69,9 @@ void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev);
 /** The same for CONNECT_REQUEST: one that the user cannot take is rejected. */
 void ep_tell_request(struct rnic_ep *ep, struct rnic_ep_event *ev);
 
+/** Tell all endpoints of programs that have a device: it is gone. */
+void ep_tell_removal(struct rnic *r);
+
 /** Report that ep->remote was not reached. */
 void ep_failed(const struct rnic_ep *ep, int status, enum rnic_failure_mapper mapper);
 

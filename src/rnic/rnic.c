@@ -4,7 +4,7 @@
 #include "rnic/conn.h"
 #include "rnic/cq.h"
 #include "rnic/device.h"
-#include "rnic/ep.h"
+#include "rnic/ep_priv.h"
 #include "rnic/mr.h"
 #include "rnic/pairing_service.h"
 #include "rnic/qp.h"
@@ -293,4 +293,5 @@ void rnic_lost(struct rnic *r)
 {
 	r->lost = true;
 	rnic_raise(r, RNIC_EVENT_DEVICE_FATAL, NULL);
+	ep_tell_removal(r);
 }

@@ -153,7 +153,8 @@ void rnic_set_failure_handler(
 /** The port's link changed (called by the port, under the lock). */
 void rnic_port_changed(struct rnic *r, bool up);
 
-/** The port was removed: device fatal (called by the port, under the lock). */
+/** The port was removed: device fatal, and RNIC_EP_DEVICE_REMOVAL to endpoints (called by the port,
+ * under the lock). */
 void rnic_lost(struct rnic *r);
 
 /* ---- protection domains and memory ------------------------------------------------------- */

@@ -105,7 +105,7 @@ static void command(struct world *w, uint8_t op)
 
 static void event(struct world *w)
 {
-	uint8_t type = fuzz_u8(w->in) % (RNIC_EP_DISCONNECTED + 1), data[64] = "data";
+	uint8_t type = fuzz_u8(w->in) % (RNIC_EP_DEVICE_REMOVAL + 1), data[64] = "data";
 	struct rnic_ep *last = ep_fake.last;
 
 	if (!last)

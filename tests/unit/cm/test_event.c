@@ -184,6 +184,26 @@ static void what_an_endpoint_tells_needs_no_memory(void **state)
 	client_close(&c);
 }
 
+/* It takes nothing from what the end of the connection needs. */
+static void the_removal_of_the_device_is_told(void **state)
+{
+	struct client c = client_open();
+	struct rdma_ucm_connect q = {.conn_param = client_param(), .id = client_routed(&c, 1)};
+	struct rdma_ucm_event_resp r;
+
+	assert_int_equal(CALL(&c, CONNECT, q), 0);
+	ep_fake_emit(ep_fake.last, RNIC_EP_ESTABLISHED, 0);
+	client_expect(&c, UCMA_EVENT_ESTABLISHED, 1);
+	ep_fake_emit(ep_fake.last, RNIC_EP_DEVICE_REMOVAL, 0);
+	emit_without_memory(ep_fake.last, RNIC_EP_DISCONNECTED, NULL, 0);
+	r = client_expect(&c, UCMA_EVENT_DEVICE_REMOVAL, 1);
+	assert_int_equal(r.status, 0);
+	assert_int_equal(r.param.conn.private_data_len, 0);
+	client_expect(&c, UCMA_EVENT_DISCONNECTED, 1);
+	assert_int_equal(client_destroy(&c, q.id), 5);
+	client_close(&c);
+}
+
 static void what_an_accepted_id_is_told_needs_no_memory(void **state)
 {
 	struct client c = client_open();
@@ -500,6 +520,7 @@ int main(void)
 		cmocka_unit_test(unread_events_go_with_their_id),
 		cmocka_unit_test(nothing_is_told_before_accept),
 		cmocka_unit_test(what_an_endpoint_tells_needs_no_memory),
+		cmocka_unit_test(the_removal_of_the_device_is_told),
 		cmocka_unit_test(what_an_accepted_id_is_told_needs_no_memory),
 		cmocka_unit_test(a_request_without_memory_is_refused),
 		cmocka_unit_test(a_request_is_read_without_memory),

@@ -29,7 +29,7 @@
 struct box {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned seen[RNIC_EP_DISCONNECTED + 1];
+	unsigned seen[RNIC_EP_DEVICE_REMOVAL + 1];
 	bool failed; /**< no event but the end will follow */
 	struct rnic_ep *request;
 	struct {

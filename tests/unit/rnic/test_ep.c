@@ -505,6 +505,50 @@ static void connection_lost(void **state)
 	pair_expect(p, &p->a, 1, RDMAP_WC_WR_FLUSH_ERR);
 }
 
+static unsigned removals_of(const struct side *s, const struct rnic_ep *ep)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->n_ep_events; i++)
+		n += s->ep_events[i].type == RNIC_EP_DEVICE_REMOVAL && s->ep_events[i].ep == ep;
+	return n;
+}
+
+/** As of the kernel's: an endpoint without an address of the device has none to lose. */
+static void the_device_is_removed(void **state)
+{
+	struct pair *p = *state;
+	struct side *b = &p->b;
+	struct ip_endpoint to = llp_mem_endpoint(p->mem, 1, PAIR_PORT);
+	struct ip_endpoint any = {.addr = {{[10] = 0xff, 0xff}}, .port = 800};
+	struct rnic_conn_param cp = {.qp = pair_qp(&p->a, p->a.cq, NULL), .ird = 4, .ord = 4};
+	struct rnic_ep *idle, *wild, *asking, *adopted = b->request;
+
+	assert_int_equal(rnic_ep_create(b->rnic, pair_ep_event, b, &idle), 0);
+	assert_int_equal(rnic_ep_create(b->rnic, pair_ep_event, b, &wild), 0);
+	assert_int_equal(rnic_ep_bind(wild, &any, false, false), 0);
+	assert_int_equal(rnic_ep_listen(wild, 1), 0);
+	assert_int_equal(rnic_ep_create(p->a.rnic, pair_ep_event, &p->a, &asking), 0);
+	assert_int_equal(rnic_ep_resolve(asking, &to, 0), 0);
+	assert_int_equal(rnic_ep_connect(asking, &cp), 0);
+	pair_run(p);
+	assert_ptr_not_equal(b->request, adopted);
+
+	engine_lock(&p->engine);
+	rnic_lost(b->rnic);
+	engine_unlock(&p->engine);
+	assert_int_equal(removals_of(b, b->ep), 1);
+	assert_int_equal(removals_of(b, adopted), 1);
+	assert_int_equal(pair_count(b, RNIC_EP_DEVICE_REMOVAL), 2);
+	assert_int_equal(pair_count(&p->a, RNIC_EP_DEVICE_REMOVAL), 0);
+
+	rnic_ep_destroy(idle);
+	rnic_ep_destroy(wild);
+	rnic_ep_destroy(asking);
+	rnic_ep_destroy(adopted);
+	assert_int_equal(rnic_qp_destroy(cp.qp), 0);
+}
+
 /* ---- destroy ----------------------------------------------------------------------------- */
 
 static void destroyed_while_connecting(void **state)
@@ -658,6 +702,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(disconnect_and_destroy, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(completed_and_destroy, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(connection_lost, setup_connected, teardown),
+		cmocka_unit_test_setup_teardown(the_device_is_removed, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(destroyed_while_connecting, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			destroyed_while_connected, setup_connected, teardown),
