@@ -17,21 +17,28 @@
 
 /* ---- who is let in ------------------------------------------------------------------------- */
 
-static bool net_ud_is_own(const struct net *n, const struct ip_addr *a)
+/** GIDs are the addresses of the configuration (docs/connect.md). */
+static bool net_ud_has_gid(void *ctx, const struct ip_addr *a)
 {
-	if (n->ip) /* it has a link-local one that the configuration does not name */
-		return ip_addr_is_local(n->ip, a);
+	const struct net *n = ctx;
+
 	for (unsigned i = 0; i < n->config.num_addresses; i++)
 		if (ip_addr_equal(&n->config.address[i].addr, a))
 			return true;
 	return false;
 }
 
+static bool net_ud_is_own(struct net *n, const struct ip_addr *a)
+{
+	/* It has a link-local one that the configuration does not name. */
+	return n->ip ? ip_addr_is_local(n->ip, a) : net_ud_has_gid(n, a);
+}
+
 /**
  * A group has no subnet of its own: that of any of our addresses will do. What is link-local at
  * either end was forwarded by no router (RFC 4291 section 2.5.6); a port of our own has one link.
  */
-static bool net_ud_is_near(const struct net *n, const struct ud_path *path)
+static bool net_ud_is_near(struct net *n, const struct ud_path *path)
 {
 	bool group = ip_addr_is_multicast(&path->local);
 
@@ -83,7 +90,7 @@ static uint32_t net_ud_max_message(struct net *n)
 
 void net_ud_own_input(void *ctx, const struct udp_datagram *d, uint64_t now)
 {
-	const struct net *n = ctx;
+	struct net *n = ctx;
 	const struct ud_path path = {.local = d->to.addr,
 		.remote = d->from.addr,
 		.tos = d->tos,
@@ -166,7 +173,7 @@ static void net_ud_own_prepare(void *ctx, const struct ip_addr *remote)
 void net_ud_kernel_input(
 	void *ctx, const struct sock_datagrams_path *p, const uint8_t *data, size_t len)
 {
-	const struct net *n = ctx;
+	struct net *n = ctx;
 	const struct ud_path path = {.local = p->local,
 		.remote = p->remote.addr,
 		.tos = p->tos,
@@ -246,6 +253,7 @@ static const struct ud_net net_ud_own_net = {
 	.prepare = net_ud_own_prepare,
 	.join = net_ud_group_join,
 	.leave = net_ud_group_leave,
+	.has_gid = net_ud_has_gid,
 	.group_source = net_ud_group_source,
 	.port_open = net_ud_port_open,
 	.port_close = net_ud_port_close,
@@ -263,6 +271,7 @@ static const struct ud_net net_ud_kernel_net = {
 	.join = net_ud_group_join_kernel,
 	.leave = net_ud_group_leave_kernel,
 	.settle = net_ud_group_settle,
+	.has_gid = net_ud_has_gid,
 	.group_source = net_ud_group_source_kernel,
 	.port_open = net_ud_port_open_kernel,
 	.port_close = net_ud_port_close_kernel,

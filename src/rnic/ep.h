@@ -19,7 +19,7 @@ struct rnic_ep;
 
 enum rnic_ep_event_type {
 	RNIC_EP_ADDR_RESOLVED,
-	RNIC_EP_ADDR_ERROR,      /**< status: -ENETUNREACH, -ETIMEDOUT */
+	RNIC_EP_ADDR_ERROR,      /**< status: -ENETUNREACH, -ETIMEDOUT, -EADDRNOTAVAIL */
 	RNIC_EP_CONNECT_REQUEST, /**< a new endpoint is in `request`; belongs to the listener */
 	RNIC_EP_ESTABLISHED,     /**< active: with the private data of the reply */
 	/**
@@ -99,7 +99,7 @@ int rnic_ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only);
  * Choose source, port and route, and resolve the next hop. ADDR_RESOLVED or ADDR_ERROR follows:
  * -ENETUNREACH if there is no route, -ETIMEDOUT if the next hop has not answered within @p patience
  * ns. 0: only find a route. An endpoint of UD QPs may resolve a multicast group, which needs a
- * source alone.
+ * source alone; -EADDRNOTAVAIL if its source is no GID (ud/net.h).
  * @return 0, -EINVAL.
  */
 int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64_t patience);

@@ -3,6 +3,7 @@
 #include "base/container_of.h"
 #include "rnic/ep.h"
 #include "rnic/ep_priv.h"
+#include "rnic/sidr.h"
 
 #include <errno.h>
 
@@ -25,11 +26,17 @@ static struct timer_wheel *ep_resolve_wheel_of(const struct rnic_ep *ep)
 	return &ep->rnic->engine->wheel;
 }
 
+/** The program has bound no address: the route's source is it. */
+static bool ep_resolve_takes_source(const struct rnic_ep *ep)
+{
+	return !ep->reserved || ip_addr_is_any(&ep->local.addr);
+}
+
 static void ep_resolve_resolved(struct rnic_ep *ep, const struct ip_addr *source)
 {
 	struct rnic_ep_event ev = {.type = RNIC_EP_ADDR_RESOLVED};
 
-	if (!ep->reserved || ip_addr_is_any(&ep->local.addr))
+	if (ep_resolve_takes_source(ep))
 		ep->local.addr = *source;
 	/* The user may ask for it from now on. */
 	if (!ep->reserved)
@@ -68,9 +75,8 @@ static int ep_resolve_group(const struct rnic_ep *ep, struct ip_addr *source)
 	const struct ud_net *net = ep->rnic->ud.net;
 
 	*source = ep->local.addr;
-	return ep->reserved && !ip_addr_is_any(source)
-		       ? 0
-		       : net->group_source(net->ctx, &ep->remote.addr, source);
+	return ep_resolve_takes_source(ep) ? net->group_source(net->ctx, &ep->remote.addr, source)
+					   : 0;
 }
 
 static int ep_resolve_find(const struct rnic_ep *ep, struct ip_addr *source)
@@ -81,6 +87,8 @@ static int ep_resolve_find(const struct rnic_ep *ep, struct ip_addr *source)
 	if (ip_addr_is_multicast(&ep->remote.addr))
 		return ep_resolve_group(ep, source);
 	rc = llp_source(net, &ep->remote.addr, source);
+	if (!rc && ep->sidr && ep_resolve_takes_source(ep) && !sidr_has_gid(ep->rnic, source))
+		return -EADDRNOTAVAIL;
 	return !rc && ep->ask ? llp_reach(net, &ep->remote.addr) : rc;
 }
 

@@ -125,6 +125,13 @@ static void sidr_on_reply(
 	ep_tell(s->ep, &ev);
 }
 
+bool sidr_has_gid(const struct rnic *r, const struct ip_addr *local)
+{
+	const struct ud_net *net = r->ud.net;
+
+	return !net->has_gid || net->has_gid(net->ctx, local);
+}
+
 /* ---- being asked --------------------------------------------------------------------------- */
 
 static void sidr_answer(struct sidr *s, const struct sidr_message *m)
@@ -181,7 +188,8 @@ static void sidr_on_request(struct sidr_port *p, const struct ip_endpoint *from,
 	const struct ip_endpoint *to, const struct sidr_message *m)
 {
 	struct sidr *known = sidr_find_request(p->rnic, from, to, m->number);
-	struct rnic_ep *listener = sidr_listener(p->rnic, to);
+	struct rnic_ep *listener =
+		sidr_has_gid(p->rnic, &to->addr) ? sidr_listener(p->rnic, to) : NULL;
 	struct rnic_ep_event ev = {.type = RNIC_EP_CONNECT_REQUEST,
 		.private_data = m->private_data,
 		.private_len = m->private_len};

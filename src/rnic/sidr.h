@@ -69,6 +69,12 @@ int sidr_connect(struct rnic_ep *ep, const struct rnic_conn_param *p);
 int sidr_accept(struct rnic_ep *ep, const struct rnic_conn_param *p);
 int sidr_reject(struct rnic_ep *ep, const void *private_data, uint16_t len);
 
+/**
+ * May @p local be the address of an endpoint of UD QPs? Who is told of one that no address handle
+ * names would send from another.
+ */
+bool sidr_has_gid(const struct rnic *r, const struct ip_addr *local);
+
 /* ---- ports (sidr_port.c) ------------------------------------------------------------------- */
 
 /**

@@ -55,7 +55,8 @@ int sidr_reserve(struct rnic_ep *ep, struct ip_endpoint *at, bool reuse, bool v6
 {
 	struct ip_endpoint it = *at;
 
-	if (!ip_addr_is_any(&at->addr) && !llp_is_local(ep->rnic->net, &at->addr))
+	if (!ip_addr_is_any(&at->addr) &&
+		(!llp_is_local(ep->rnic->net, &at->addr) || !sidr_has_gid(ep->rnic, &at->addr)))
 		return -EADDRNOTAVAIL;
 	for (unsigned tries = at->port ? 1 : UD_PORT_DYNAMIC_TRIES; tries != 0; tries--) {
 		if (!at->port)

@@ -120,6 +120,11 @@ struct ud_net {
 	 *         joined it leaves it then.
 	 */
 	int (*settle)(void *ctx, const struct ip_addr *group, const struct ip_addr *local);
+	/**
+	 * Is @p local a GID, which an address handle can name as its source? It may be an address
+	 * of ours and none. NULL: all are.
+	 */
+	bool (*has_gid)(void *ctx, const struct ip_addr *local);
 	/** Our address that sends to @p group if the program names none. @return 0, -ENETUNREACH.
 	 */
 	int (*group_source)(void *ctx, const struct ip_addr *group, struct ip_addr *local);

@@ -40,6 +40,13 @@ static bool lets_in(struct net *n, const char *local, const char *remote)
 	return net_ud_lets_in(n, &path);
 }
 
+static bool has_gid(struct net *n, const char *local)
+{
+	const struct ip_addr a = addr(local);
+
+	return net_ud(n)->has_gid(net_ud(n)->ctx, &a);
+}
+
 /* No router passes on what is link-local: it is of the subnet, whatever prefixes that has. */
 static void test_link_local(void **state)
 {
@@ -48,6 +55,9 @@ static void test_link_local(void **state)
 	struct net *n = start(set, 5);
 
 	open_at(n, 61525);
+	/* Ours, but no GID. */
+	assert_false(has_gid(n, "fe80::ff:fe00:1"));
+	assert_true(has_gid(n, "fd00::1"));
 	assert_true(lets_in(n, "fe80::ff:fe00:1", "fe80::2"));
 	assert_true(lets_in(n, "fd00::1", "fe80::2"));
 	assert_true(lets_in(n, "ff02::99", "fe80::2"));

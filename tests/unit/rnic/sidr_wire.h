@@ -35,6 +35,7 @@ static struct {
 	struct ud_port port[SIDR_WIRE_PORTS];
 	struct sidr_datagram sent[64]; /**< the last of them, from 0 */
 	unsigned n_sent, open;
+	bool no_gid; /**< no address of either is one */
 	int open_rc;
 } sidr_wire;
 
@@ -84,6 +85,11 @@ static void sidr_wire_send(struct ud_port *p, const struct ip_addr *from,
 	memcpy(d->data, data, len);
 }
 
+static bool sidr_wire_has_gid(void *ctx, const struct ip_addr *local)
+{
+	return !sidr_wire.no_gid;
+}
+
 /** @return false: nobody has that port, which the sender is told. */
 static inline bool sidr_wire_deliver(const struct sidr_datagram *given)
 {
@@ -130,6 +136,7 @@ static inline void sidr_wire_init(const struct rnic_limits *limits)
 		sidr_wire.net[i] = (struct ud_net){.port_open = sidr_wire_open,
 			.port_close = sidr_wire_close,
 			.port_send = sidr_wire_send,
+			.has_gid = sidr_wire_has_gid,
 			.max_message = 1024,
 			.ctx = &sidr_wire.net[i]};
 		pair_rnic(&sidr_wire.pair, s, i, &cfg);

@@ -113,6 +113,31 @@ static void rejected(void **state)
 	assert_int_equal(pair_count(&pair->b, RNIC_EP_CONNECT_REQUEST), 2);
 }
 
+/* Of an address that no address handle names nothing is begun, and nobody is told. */
+static void no_gid(void **state)
+{
+	struct ip_endpoint at = llp_mem_endpoint(pair->mem, 0, PAIR_PORT);
+	struct ip_endpoint to = llp_mem_endpoint(pair->mem, 1, PAIR_PORT);
+	struct ip_endpoint any = {.addr = {{[10] = 0xff, 0xff}}, .port = PAIR_PORT};
+
+	assert_int_equal(rnic_ep_bind(pair->b.ep, &any, false, false), 0);
+	assert_int_equal(rnic_ep_listen(pair->b.ep, 4), 0);
+	sidr_wire.no_gid = true;
+	assert_int_equal(rnic_ep_bind(pair->a.ep, &at, false, false), -EADDRNOTAVAIL);
+	assert_int_equal(rnic_ep_resolve(pair->a.ep, &to, 0), 0);
+	assert_int_equal(pair_last(&pair->a)->type, RNIC_EP_ADDR_ERROR);
+	assert_int_equal(pair_last(&pair->a)->status, -EADDRNOTAVAIL);
+	/* It may be tried again. A listener of all addresses is not one of this. */
+	sidr_wire.no_gid = false;
+	resolve(pair->a.ep);
+	assert_int_equal(ask(pair->a.ep, "who", 3), 0);
+	sidr_wire.no_gid = true;
+	sidr_wire_run();
+	assert_int_equal(pair_count(&pair->b, RNIC_EP_CONNECT_REQUEST), 0);
+	assert_int_equal(pair_last(&pair->a)->type, RNIC_EP_UNREACHABLE);
+	assert_int_equal(pair_last(&pair->a)->status, SIDR_NOBODY_LISTENS);
+}
+
 /* A request that the program does away with is rejected. */
 static void destroyed(void **state)
 {
@@ -334,6 +359,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(accepted),
 		TEST(rejected),
+		TEST(no_gid),
 		TEST(destroyed),
 		TEST(refused),
 		TEST(listener_destroyed),
