@@ -126,11 +126,16 @@ static bool net_mapper_kernel_serve(void *ctx, bool on)
 int net_mapper_open_kernel(struct net *n, struct iwpm_config *cfg)
 {
 	struct sock_udp_user user = net_mapper_sock_user(n);
+	int rc = -EADDRINUSE;
 
 	cfg->send = net_mapper_kernel_send;
 	cfg->serve = net_mapper_kernel_serve;
 	cfg->accept_all = true;
-	return sock_udp_open(n->sock, 0, &user, &n->mapper_client);
+	/* The kernel might choose one that a UD QP needs later. */
+	for (unsigned i = 0; i < UD_PORT_DYNAMIC_TRIES && rc == -EADDRINUSE; i++)
+		rc = sock_udp_open(n->sock, ud_port_draw(n->config.ud_port, &net_random), &user,
+			&n->mapper_client);
+	return rc;
 }
 
 /* ---- both --------------------------------------------------------------------------------- */

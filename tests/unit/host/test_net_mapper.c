@@ -8,6 +8,7 @@
 #include "host/net.h"
 #include "sock/address.h"
 #include "support/limit.h"
+#include "ud/net.h"
 
 #include <errno.h>
 #include <linux/ipv6.h>
@@ -137,12 +138,15 @@ static void somebody_answers(void **state)
 		struct sockaddr_storage from;
 		socklen_t len = sizeof from;
 		uint8_t data[IWPM_MESSAGE_MAX];
+		struct ip_endpoint client;
 		struct iwpm_message m;
 		struct asked a;
 
 		ask_start(&a, addresses[i]);
 		assert_int_equal(recvfrom(fd, data, sizeof data, 0, (struct sockaddr *)&from, &len),
 			IWPM_MESSAGE_MAX);
+		sock_address_get(&from, &client);
+		assert_false(ud_port_is_reserved(net_config(n)->ud_port, client.port));
 		assert_true(iwpm_message_get(&m, data, sizeof data));
 		assert_int_equal(m.type, IWPM_REQUEST);
 		assert_int_equal(m.accepting.port, 7174);
@@ -261,6 +265,19 @@ static void there_is_none_when_it_is_off(void **state)
 	assert_null(net_mapper(n));
 }
 
+/** The kernel's own choice is a port of UD QPs from now on, where we may tell it. */
+static void kernel_draws_ud_ports(void)
+{
+	FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "w");
+	struct config c;
+
+	config_init(&c);
+	if (!f)
+		return;
+	fprintf(f, "%u %u", c.ud_port, c.ud_port + UD_PORTS - 1u);
+	fclose(f);
+}
+
 /** @return false: this user cannot have one. */
 static bool enter_a_network_of_our_own(void)
 {
@@ -295,5 +312,6 @@ int main(void)
 		printf("no network namespace\n");
 		return SKIP;
 	}
+	kernel_draws_ud_ports();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
