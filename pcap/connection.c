@@ -295,8 +295,21 @@ size_t connection_memory(const struct connection *c)
 	return c->ops->memory ? n + c->ops->memory(c) : n;
 }
 
-void connection_end(struct connection *c, enum connection_end how, uint64_t frame)
+/** @return true: what is inside of TLS, and not read, is counted. */
+static bool connection_count_unjudged(const struct connection *c)
 {
+	enum sealed_why why = sealed_why(c);
+
+	if (why == SEALED_NOT)
+		return false;
+	c->shared->unjudged[why]++;
+	return true;
+}
+
+bool connection_end(struct connection *c, enum connection_end how, uint64_t frame)
+{
+	bool known;
+
 	connection_take_waiting(c, true);
 	for (unsigned i = 0; i < 2; i++) {
 		struct stream *s = &c->stream[i];
@@ -315,6 +328,7 @@ void connection_end(struct connection *c, enum connection_end how, uint64_t fram
 			stream_finish(s);
 		connection_tell_fin(s);
 	}
+	known = c->id != 0 || connection_count_unjudged(c);
 	if (c->id != 0 && c->ops->closed)
 		c->ops->closed(c->user, c, how, frame);
 	stream_free(&c->stream[0]);
@@ -322,4 +336,5 @@ void connection_end(struct connection *c, enum connection_end how, uint64_t fram
 	sealed_free(c->sealed);
 	order_free(&c->order);
 	free(c);
+	return known;
 }

@@ -180,14 +180,12 @@ struct connection_ahead {
 /** Shared by the connections of a capture. */
 struct connection_shared {
 	struct cap_reassembly_budget budget;
-	uint64_t connections;  /**< number of connections */
-	uint64_t origin;       /**< time of the capture's first frame */
-	struct keylog *keylog; /**< of connections inside of TLS; NULL: none */
-	uint64_t sealed;       /**< TLS connections whose secrets are not in it */
-	uint64_t headless;     /**< whose ClientHello is not in the capture */
-	uint64_t unopened;     /**< of which what is in it opens no record */
-	uint64_t tried;        /**< octets that tries to open records in vain have cost */
-	uint64_t lent;         /**< of which no connection's own octets have paid for */
+	uint64_t connections;           /**< number of connections */
+	uint64_t origin;                /**< time of the capture's first frame */
+	struct keylog *keylog;          /**< of connections inside of TLS; NULL: none */
+	uint64_t unjudged[SEALED_WHYS]; /**< TLS connections, if there is a key log */
+	uint64_t tried;                 /**< octets that tries to open records in vain have cost */
+	uint64_t lent;                  /**< of which no connection's own octets have paid for */
 	struct connection_ahead ahead;
 };
 
@@ -205,6 +203,7 @@ struct connection {
 	struct stream stream[2];
 	int initiator; /**< index; -1: not known */
 	bool not_mpa;  /**< it is no iWARP connection */
+	bool headless; /**< it is inside of TLS, and has not begun so */
 	struct connection_shared *shared;
 	uint64_t frame, time;         /**< of the present segment */
 	struct sealed *sealed;        /**< NULL: it is not inside of TLS */
@@ -239,8 +238,11 @@ void connection_damaged(
 /** Octets of memory that it has, its user's included. */
 size_t connection_memory(const struct connection *c);
 
-/** Make the last upcalls, and free it. */
-void connection_end(struct connection *c, enum connection_end how, uint64_t frame);
+/**
+ * Make the last upcalls, and free it.
+ * @return true: it was told of, or counted as one that is not judged.
+ */
+bool connection_end(struct connection *c, enum connection_end how, uint64_t frame);
 
 /** The other direction. */
 static inline struct stream *stream_peer(const struct stream *s)

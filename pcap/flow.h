@@ -19,13 +19,20 @@ enum flow_state {
 	FLOW_OVER, /**< was iWARP */
 };
 
+/** Text of TLS in a flow of which no connection was made. */
+enum flow_tls {
+	FLOW_TLS_NONE,
+	FLOW_TLS_SEEN,
+	FLOW_TLS_KNOWN, /**< its connection was told of, or counted */
+};
+
 struct flow {
 	struct flow *hash_next, **hash_prev;
 	struct flow *newer, *older;
 	struct ip_endpoint end[2]; /**< the lower one first */
 	struct connection *connection;
 	struct handshakes syns;
-	uint8_t state;
+	uint8_t state, tls;
 	/** Segments of each side whose TCP checksum is right, or left to hardware; and is wrong. */
 	uint16_t right[2], wrong[2];
 };

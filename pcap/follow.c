@@ -35,10 +35,19 @@ static void follow_end(struct follow *w, struct flow *f, enum connection_end how
 	if (!f->connection)
 		return;
 	w->memory -= f->connection->counted;
-	connection_end(f->connection, how, frame);
+	if (connection_end(f->connection, how, frame))
+		f->tls = FLOW_TLS_KNOWN;
 	f->connection = NULL;
 	f->state = FLOW_OVER;
 	w->open--;
+}
+
+/* What comes between these ends is another connection. One that was not followed is counted. */
+static void follow_forget_tls(struct follow *w, struct flow *f)
+{
+	if (f->tls == FLOW_TLS_SEEN)
+		w->shared.unjudged[SEALED_NO_HELLO]++;
+	f->tls = FLOW_TLS_NONE;
 }
 
 static void follow_evict(struct follow *w, struct flow *f, uint64_t frame)
@@ -46,6 +55,7 @@ static void follow_evict(struct follow *w, struct flow *f, uint64_t frame)
 	if (f->connection && f->connection->id != 0)
 		w->counters.evicted++;
 	follow_end(w, f, CONNECTION_EVICTED, frame);
+	follow_forget_tls(w, f);
 	flow_remove(&w->flows, f);
 }
 
@@ -111,6 +121,13 @@ static bool follow_open_connection(struct follow *w, struct flow *flow, uint64_t
 	return true;
 }
 
+static void follow_pass_over(const struct follow *w, struct flow *flow, const struct packet *p)
+{
+	flow->state = FLOW_NONE;
+	if (w->config.keylog && flow->tls == FLOW_TLS_NONE && sealed_seems(p->text, p->captured))
+		flow->tls = FLOW_TLS_SEEN;
+}
+
 /*
  * A connection with text is taken up on trial if all of its text has been seen, or if this segment
  * begins with a key, or with TLS: the ULP may have used the connection before (RFC 5044
@@ -129,7 +146,7 @@ static void follow_consider(struct follow *w, struct flow *flow, unsigned side,
 	struct connection *c;
 
 	if (!key && !fresh && !join) {
-		flow->state = FLOW_NONE;
+		follow_pass_over(w, flow, p);
 		return;
 	}
 	if (!follow_open_connection(w, flow, f->number))
@@ -150,8 +167,9 @@ static void follow_consider(struct follow *w, struct flow *flow, unsigned side,
 
 /* ---- segments ------------------------------------------------------------------------------- */
 
-static void follow_restart(struct flow *flow)
+static void follow_restart(struct follow *w, struct flow *flow)
 {
+	follow_forget_tls(w, flow);
 	flow->state = FLOW_NEW;
 	flow->syns = (struct handshakes){0};
 }
@@ -180,7 +198,7 @@ static void follow_begin_anew(
 	struct follow *w, struct flow *flow, const struct connection_syn syn[2], uint64_t frame)
 {
 	follow_end(w, flow, CONNECTION_REUSED, frame);
-	follow_restart(flow);
+	follow_restart(w, flow);
 	for (unsigned i = 0; i < 2; i++) {
 		flow->syns.now.syn[i] = syn[i].seen;
 		flow->syns.now.isn[i] = syn[i].isn;
@@ -326,8 +344,10 @@ static void follow_take_segment(struct follow *w, struct flow *flow, unsigned si
 		follow_look_for_syn(w, flow, side, p, f);
 	/* Addresses and ports used once more. */
 	if (!flow->connection && !(p->flags & PACKET_RST) &&
-		handshake_confirm(&flow->syns, side, p))
+		handshake_confirm(&flow->syns, side, p)) {
+		follow_forget_tls(w, flow);
 		flow->state = FLOW_NEW;
+	}
 	if (flow->state != FLOW_OPEN && flow->state != FLOW_OVER && p->len != 0)
 		follow_consider(w, flow, side, p, f);
 	c = flow->connection;
@@ -445,8 +465,10 @@ void follow_frame(struct follow *w, const struct cap_frame *f)
 
 void follow_finish(struct follow *w)
 {
-	for (struct flow *f = w->flows.oldest; f; f = f->newer)
+	for (struct flow *f = w->flows.oldest; f; f = f->newer) {
 		follow_end(w, f, CONNECTION_CAPTURE_END, w->counters.last);
+		follow_forget_tls(w, f);
+	}
 	flow_table_free(&w->flows);
 	fragments_free(w->fragments);
 	w->fragments = NULL;

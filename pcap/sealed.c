@@ -17,6 +17,9 @@
 #define SEALED_AT_RANDOM     (TLS_HEADER_LEN + TLS_MESSAGE_HEADER_LEN + 2)
 #define SEALED_AT_SESSION_ID (SEALED_AT_RANDOM + KEYLOG_RANDOM_LEN)
 
+/** In a record's version, which begins with 3: TLS 1.3 writes what was before it. */
+#define SEALED_MINOR_MAX 4
+
 /** Records behind a hole whose number is looked for. */
 #define SEALED_NEAR 4096
 
@@ -30,6 +33,9 @@
 #define SEALED_CREDIT_MAX   (64u << 20)
 #define SEALED_COST_OF_KEYS 4096
 #define SEALED_COST_OF_TRY  256
+
+/** Changes of keys in one hole that are looked behind. */
+#define SEALED_UPDATES 4
 
 /** Records that wait for a secret which is not written yet. */
 #define SEALED_WAITS 64
@@ -81,6 +87,19 @@ bool sealed_is_available(void)
 bool sealed_begins(const struct piece *p)
 {
 	return p->bytes && p->bytes[0] == TLS_HANDSHAKE && (p->len < 2 || p->bytes[1] == 3);
+}
+
+static bool sealed_may_begin(const uint8_t *header)
+{
+	uint32_t body = load_be16(header + TLS_AT_LENGTH);
+
+	return header[0] >= TLS_CHANGE_CIPHER_SPEC && header[0] <= TLS_APPLICATION_DATA &&
+	       header[1] == 3 && body != 0 && body <= TLS_CIPHERTEXT_MAX;
+}
+
+bool sealed_seems(const uint8_t *text, size_t len)
+{
+	return len >= TLS_HEADER_LEN && sealed_may_begin(text) && text[2] <= SEALED_MINOR_MAX;
 }
 
 bool sealed_is_client_hello(const struct packet *p)
@@ -234,18 +253,24 @@ static bool sealed_try_first(struct sealed *x, struct stream *s, uint8_t *out, u
 	return false;
 }
 
-/** Is it sealed with the next keys, as the first or behind a hole? The present ones stay if not. */
-static bool sealed_try_next(struct sealed *x, struct sealed_side *d, uint8_t *out, uint32_t *len)
+/**
+ * Is it sealed with later keys, as the first or behind a hole? A hole may have as many changes as
+ * records. The present keys stay if not.
+ */
+static bool sealed_try_later(struct sealed *x, struct sealed_side *d, uint8_t *out, uint32_t *len)
 {
 	const struct tls_suite *suite = d->keys.suite;
-	uint8_t next[TLS_SECRET_MAX];
+	uint64_t updates = 1 + sealed_ahead(d);
+	uint8_t later[TLS_SECRET_MAX];
 
-	if (!sealed_spend(x, SEALED_COST_OF_KEYS))
-		return false;
-	memcpy(next, d->secret, sizeof next);
-	if (tls_suite_next_secret(suite, next) && sealed_try_secret(x, d, suite, next, out, len)) {
-		memcpy(d->secret, next, sizeof next);
-		return true;
+	memcpy(later, d->secret, sizeof later);
+	for (unsigned i = 0; i < updates && i < SEALED_UPDATES; i++) {
+		if (!sealed_spend(x, SEALED_COST_OF_KEYS) || !tls_suite_next_secret(suite, later))
+			break;
+		if (sealed_try_secret(x, d, suite, later, out, len)) {
+			memcpy(d->secret, later, sizeof later);
+			return true;
+		}
 	}
 	(void)tls_direction_key(&d->keys, suite, d->secret, false);
 	return false;
@@ -258,7 +283,7 @@ static bool sealed_open(struct sealed *x, struct stream *s, uint8_t *out, uint32
 
 	if (!d->open)
 		return sealed_try_first(x, s, out, len);
-	if (sealed_try_from(x, d, seq, out, len) || sealed_try_next(x, d, out, len))
+	if (sealed_try_from(x, d, seq, out, len) || sealed_try_later(x, d, out, len))
 		return true;
 	d->keys.seq = seq;
 	return false;
@@ -378,13 +403,8 @@ static void sealed_take_hello(struct sealed *x, struct stream *s)
 /** Without secrets it might as well be something else; but a log may be behind the wire. */
 static void sealed_lacks_secrets(struct sealed *x)
 {
-	if (x->has_random && x->log->path && ++x->waits < SEALED_WAITS)
-		return;
-	x->c->not_mpa = true;
-	if (x->has_random)
-		x->c->shared->sealed++;
-	else
-		x->c->shared->headless++;
+	if (!x->has_random || !x->log->path || ++x->waits >= SEALED_WAITS)
+		x->c->not_mpa = true;
 }
 
 static void sealed_take_record(struct sealed *x, struct stream *s)
@@ -399,14 +419,6 @@ static void sealed_take_record(struct sealed *x, struct stream *s)
 	d->unseen = d->lost = false;
 	if (d->record[0] == TLS_APPLICATION_DATA && x->c->id == 0 && !sealed_secrets(x))
 		sealed_lacks_secrets(x);
-}
-
-static bool sealed_may_begin(const uint8_t *header)
-{
-	uint32_t body = load_be16(header + TLS_AT_LENGTH);
-
-	return header[0] >= TLS_CHANGE_CIPHER_SPEC && header[0] <= TLS_APPLICATION_DATA &&
-	       header[1] == 3 && body != 0 && body <= TLS_CIPHERTEXT_MAX;
 }
 
 static void sealed_go_astray(struct sealed_side *d, struct stream *s)
@@ -483,6 +495,21 @@ bool sealed_has_opened(const struct sealed *x, const struct stream *s)
 	return x->side[stream_side(s)].open;
 }
 
+enum sealed_why sealed_why(const struct connection *c)
+{
+	const struct sealed *x = c->sealed;
+
+	if (!x)
+		return c->headless ? SEALED_NO_HELLO : SEALED_NOT;
+	if (!x->has_random)
+		return SEALED_NO_HELLO;
+	if (!sealed_secrets(x))
+		return SEALED_NO_SECRETS;
+	if (x->side[0].open || x->side[1].open)
+		return SEALED_NO_START;
+	return x->tried ? SEALED_NO_KEY : SEALED_NO_RECORD;
+}
+
 size_t sealed_memory(const struct sealed *x)
 {
 	size_t n = sizeof *x + 2 * (TLS_HEADER_LEN + TLS_CIPHERTEXT_MAX);
@@ -494,8 +521,6 @@ void sealed_free(struct sealed *x)
 {
 	if (!x)
 		return;
-	if (x->tried && !x->side[0].open && !x->side[1].open)
-		x->c->shared->unopened++;
 	for (unsigned i = 0; i < 2; i++) {
 		sealed_forget(&x->side[i], 0);
 		tls_direction_clear(&x->side[i].keys);
@@ -512,6 +537,11 @@ bool sealed_is_available(void)
 }
 
 bool sealed_begins(const struct piece *p)
+{
+	return false;
+}
+
+bool sealed_seems(const uint8_t *text, size_t len)
 {
 	return false;
 }
@@ -533,6 +563,11 @@ void sealed_text(struct sealed *x, struct stream *s, const struct piece *p)
 bool sealed_has_opened(const struct sealed *x, const struct stream *s)
 {
 	return false;
+}
+
+enum sealed_why sealed_why(const struct connection *c)
+{
+	return SEALED_NOT;
 }
 
 size_t sealed_memory(const struct sealed *x)

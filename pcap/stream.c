@@ -506,18 +506,27 @@ static bool stream_begins_sealed(const struct stream *s, const struct piece *p)
 {
 	const struct stream *peer = stream_peer(s);
 
-	return s->c->shared->keylog && s->whole && s->phase == STREAM_START && s->total == 0 &&
+	return s->whole && s->phase == STREAM_START && s->total == 0 &&
 	       peer->phase == STREAM_START && peer->total == 0 && sealed_begins(p);
 }
 
-/** Does TLS begin here, behind a ClientHello that is not in the capture? */
-static bool stream_begins_headless(const struct stream *s, const struct piece *p)
+/** Is it inside of TLS, and its beginning not in the capture? A start-up frame may look like it. */
+static bool stream_is_headless(const struct stream *s, const struct piece *p)
 {
-	const struct stream *peer = stream_peer(s);
+	return p->first && p->bytes && (s->phase != STREAM_START || s->total == 0) &&
+	       sealed_seems(p->bytes, p->len);
+}
 
-	return s->c->id == 0 && !s->c->not_mpa && s->c->shared->keylog && s->whole &&
-	       s->phase == STREAM_START && s->total == 0 && sealed_begins(p) &&
-	       (peer->phase != STREAM_START || peer->total != 0);
+static void stream_look_for_tls(struct stream *s, const struct piece *p)
+{
+	struct connection *c = s->c;
+
+	if (stream_begins_sealed(s, p)) {
+		c->sealed = sealed_new(c, s, c->shared->keylog);
+		c->not_mpa = !c->sealed;
+	} else if (stream_is_headless(s, p)) {
+		c->headless = c->not_mpa = true;
+	}
 }
 
 static void stream_on_text(void *user, const struct piece *p)
@@ -525,13 +534,8 @@ static void stream_on_text(void *user, const struct piece *p)
 	struct stream *s = user;
 	struct connection *c = s->c;
 
-	if (!c->sealed && stream_begins_headless(s, p)) {
-		c->not_mpa = true;
-		c->shared->headless++;
-	} else if (!c->sealed && c->id == 0 && stream_begins_sealed(s, p)) {
-		c->sealed = sealed_new(c, s, c->shared->keylog);
-		c->not_mpa = !c->sealed;
-	}
+	if (!c->sealed && c->id == 0 && c->shared->keylog)
+		stream_look_for_tls(s, p);
 	if (c->sealed)
 		sealed_text(c->sealed, s, p);
 	else

@@ -152,11 +152,21 @@ static void cmd_pcap_warn_nothing(const char *file, const struct follow_counters
 			(unsigned long long)n->first[PACKET_OTHER]);
 }
 
-static void cmd_pcap_warn_tls(const char *file, uint64_t n, const char *what)
+/** Those that are not judged, and why. */
+static void cmd_pcap_warn_tls(const char *file, const uint64_t n[SEALED_WHYS])
 {
-	if (n != 0)
-		fprintf(stderr, "uiwarp pcap: %s: %llu TLS connections %s\n", file,
-			(unsigned long long)n, what);
+	static const char *const why[SEALED_WHYS] = {
+		[SEALED_NO_HELLO] = "whose ClientHello is not in the capture, or not whole",
+		[SEALED_NO_SECRETS] = "whose secrets are not in the key log",
+		[SEALED_NO_RECORD] = "of which the capture has no whole record of the application",
+		[SEALED_NO_KEY] = "of which the secrets in the key log open no record",
+		[SEALED_NO_START] = "in which no start-up frame of MPA is found",
+	};
+
+	for (unsigned i = 0; i < SEALED_WHYS; i++)
+		if (why[i] && n[i] != 0)
+			fprintf(stderr, "uiwarp pcap: %s: %llu TLS connections %s\n", file,
+				(unsigned long long)n[i], why[i]);
 }
 
 /** @param[out] w is finished afterwards, and tells its counters. */
@@ -185,10 +195,7 @@ static void cmd_pcap_follow(struct pcap_options *o, struct cmd_pcap_input *in, s
 	frame_filter_free(&o->filter);
 	cmd_pcap_warn(in->name, &w->counters);
 	cmd_pcap_warn_ahead(in, &w->shared.ahead);
-	cmd_pcap_warn_tls(in->name, w->shared.sealed, "whose secrets are not in the key log");
-	cmd_pcap_warn_tls(in->name, w->shared.headless, "whose ClientHello is not in the capture");
-	cmd_pcap_warn_tls(
-		in->name, w->shared.unopened, "of which the secrets in the key log open no record");
+	cmd_pcap_warn_tls(in->name, w->shared.unjudged);
 	/* Of a file that is none, that was said. */
 	if (o->select.connections == 0 && (in->status == EXIT_SUCCESS || w->counters.frames != 0))
 		cmd_pcap_warn_nothing(in->name, &w->counters, w->shared.connections != 0);
@@ -438,9 +445,10 @@ static int cmd_pcap_run(const struct subcommand *s, int argc, char **argv)
 
 	snprintf(name, sizeof name, "uiwarp pcap %s", s->name);
 	argv[0] = name;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (getrandom(&o.follow.key, sizeof o.follow.key, 0) != sizeof o.follow.key)
 		return cmd_pcap_complain("getrandom", strerror(errno));
+	o.keylog.key = o.follow.key;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	signal(SIGBUS, cmd_pcap_on_bus_error);
 	status = cmd_pcap_run_all(s, &o);
 	severities_free(&o.severities);

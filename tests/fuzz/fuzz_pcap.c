@@ -13,25 +13,28 @@
 #include "support/cap_bytes.h"
 
 static FILE *nowhere;
+static struct keylog log_of;
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	nowhere = fopen("/dev/null", "w");
-	MUST(nowhere != NULL);
-	return 0;
-}
-
-/* Of a ClientHello whose random is zero. libcrypto is not built for this sanitizer. */
+/* libcrypto is not built for this sanitizer. */
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)
 #define KEYLOG NULL
 #endif
 #endif
 #ifndef KEYLOG
-static struct keylog_secrets secrets = {.len = {32, 32}};
-static struct keylog keylog = {.list = &secrets, .n = 1, .cap = 1};
-#define KEYLOG &keylog
+#define KEYLOG &log_of
 #endif
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	/* Of a ClientHello whose random is zero. */
+	static const struct keylog_secrets secrets = {.len = {32, 32}};
+
+	nowhere = fopen("/dev/null", "w");
+	MUST(nowhere != NULL);
+	MUST(keylog_add(&log_of, &secrets));
+	return 0;
+}
 
 static void follow(const uint8_t *data, size_t size, const struct follow_config *config,
 	const struct connection_ops *ops, void *user)

@@ -63,14 +63,14 @@ static void both_lines_of_a_connection_are_found(void **state)
 	assert_int_equal(log_of.n, 3);
 	s = find(7);
 	assert_non_null(s);
-	assert_int_equal(s->len[0], 0);
-	assert_int_equal(s->len[1], 32);
-	assert_int_equal(s->secret[1][0], 0xaa);
-	s = keylog_next(&log_of, s);
-	assert_non_null(s);
 	assert_int_equal(s->len[0], 32);
 	assert_int_equal(s->len[1], 0);
 	assert_int_equal(s->secret[0][31], 0xcc);
+	s = keylog_next(&log_of, s);
+	assert_non_null(s);
+	assert_int_equal(s->len[0], 0);
+	assert_int_equal(s->len[1], 32);
+	assert_int_equal(s->secret[1][0], 0xaa);
 	assert_null(keylog_next(&log_of, s));
 	s = find(3);
 	assert_non_null(s);
@@ -118,14 +118,19 @@ static void lines_may_contradict_each_other(void **state)
 	assert_int_equal(n, 3);
 }
 
-static void append(const char *path, const char *text)
+static void append_octets(const char *path, const char *octets, size_t len)
 {
 	FILE *out = fopen(path, "a");
 
 	assert_non_null(out);
-	assert_true(fputs(text, out) >= 0);
+	assert_int_equal(fwrite(octets, 1, len, out), len);
 	assert_int_equal(fclose(out), 0);
 	keylog_refresh(&log_of);
+}
+
+static void append(const char *path, const char *text)
+{
+	append_octets(path, text, strlen(text));
 }
 
 static void what_is_added_is_read(void **state)
@@ -155,6 +160,116 @@ static void what_is_added_is_read(void **state)
 	assert_int_equal(unlink(path), 0);
 	keylog_refresh(&log_of);
 	assert_non_null(find(3));
+}
+
+/** None of these lines says anything, or ends what is read. */
+static void what_is_added_may_be_nonsense(void **state)
+{
+	static const char nul[] =
+		"CLIENT_TRAFFIC_SECRET_0 " RANDOM("001") " " SECRET("12\0 4") "\n";
+	static char endless[3 * KEYLOG_LINE_MAX];
+	char path[] = "/tmp/uiwarp-keylog-XXXXXX";
+	int file = mkstemp(path);
+
+	assert_true(file >= 0);
+	close(file);
+	log_of.path = path;
+	append_octets(path, nul, sizeof nul - 1);
+	append(path, "CLIENT_TRAFFIC_SECRET_0 " RANDOM("001") " " SECRET("1234") "\n");
+	assert_non_null(find(1));
+	append_octets(path, "\0", 1);
+	append(path, "CLIENT_TRAFFIC_SECRET_0 " RANDOM("002") " " SECRET("1234") "\n");
+	append(path, "CLIENT_TRAFFIC_SECRET_0 " RANDOM("003") " " SECRET("1234") "\n");
+	assert_null(find(2));
+	assert_non_null(find(3));
+	/* One line all the time, whatever it goes on with. */
+	memset(endless, ' ', sizeof endless - 1);
+	for (unsigned i = 0; i < 10; i++)
+		append(path, endless);
+	append(path, "CLIENT_TRAFFIC_SECRET_0 " RANDOM("004") " " SECRET("1234") "\n");
+	append(path, "CLIENT_TRAFFIC_SECRET_0 " RANDOM("005") " " SECRET("1234") "\n");
+	assert_null(find(4));
+	assert_non_null(find(5));
+	/* Half a line, and another file. */
+	append(path, "CLIENT_TRAFFIC_SECRET_0 ");
+	assert_int_equal(truncate(path, 0), 0);
+	append(path, "CLIENT_TRAFFIC_SECRET_0 " RANDOM("006") " " SECRET("1234") "\n");
+	assert_non_null(find(6));
+	assert_int_equal(log_of.n, 4);
+	unlink(path);
+}
+
+/** The secret of @p i, of which the random is @p random. */
+static bool add(uint32_t random, uint32_t i)
+{
+	struct keylog_secrets s = {.len = {32}};
+
+	memcpy(s.random, &random, sizeof random);
+	memcpy(s.secret[0], &i, sizeof i);
+	return keylog_add(&log_of, &s);
+}
+
+static unsigned count_alike(uint32_t random)
+{
+	struct keylog_secrets wanted = {.len = {0}};
+	const struct keylog_secrets *s;
+	unsigned n = 0;
+
+	memcpy(wanted.random, &random, sizeof random);
+	for (s = keylog_find(&log_of, wanted.random); s; s = keylog_next(&log_of, s))
+		n++;
+	return n;
+}
+
+/** However many were there before, another one costs as much as the first. */
+static void each_line_costs_the_same(void **state)
+{
+	const uint32_t n = 50000;
+
+	for (uint32_t i = 0; i < n; i++)
+		assert_true(add(i, i));
+	for (uint32_t i = 0; i < n; i++)
+		assert_true(add(i, i));
+	assert_int_equal(log_of.n, n);
+	assert_in_range(log_of.steps, n, 5 * n);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(count_alike(i), 1);
+	assert_int_equal(count_alike(n), 0);
+}
+
+/** Whoever fills a log with lines of one random does not fill our time. */
+static void of_one_random_not_all_are_taken(void **state)
+{
+	const uint32_t n = 50000;
+
+	for (uint32_t i = 0; i < n; i++)
+		assert_true(add(7, i));
+	assert_int_equal(count_alike(7), KEYLOG_ALIKE_MAX);
+	assert_in_range(log_of.steps, n, (KEYLOG_ALIKE_MAX + 1) * n);
+	assert_true(add(8, 1));
+	assert_int_equal(count_alike(8), 1);
+}
+
+/** Of a file that grows, too, each line is looked at once. */
+static void what_was_read_is_not_read_again(void **state)
+{
+	char path[] = "/tmp/uiwarp-keylog-XXXXXX";
+	int file = mkstemp(path);
+	char line[200];
+
+	assert_true(file >= 0);
+	log_of.path = path;
+	for (unsigned i = 0; i < 1000; i++) {
+		int len = snprintf(line, sizeof line,
+			"CLIENT_TRAFFIC_SECRET_0 %056x%08x " SECRET("1234") "\n", 0, i);
+
+		assert_int_equal(write(file, line, (size_t)len), len);
+		keylog_refresh(&log_of);
+		assert_int_equal(log_of.n, i + 1);
+	}
+	assert_in_range(log_of.steps, 0, 3 * 1000);
+	close(file);
+	unlink(path);
 }
 
 static void many_are_found(void **state)
@@ -208,6 +323,10 @@ int main(void)
 		cmocka_unit_test_teardown(both_lines_of_a_connection_are_found, tear_down),
 		cmocka_unit_test_teardown(lines_may_contradict_each_other, tear_down),
 		cmocka_unit_test_teardown(what_is_added_is_read, tear_down),
+		cmocka_unit_test_teardown(what_is_added_may_be_nonsense, tear_down),
+		cmocka_unit_test_teardown(each_line_costs_the_same, tear_down),
+		cmocka_unit_test_teardown(of_one_random_not_all_are_taken, tear_down),
+		cmocka_unit_test_teardown(what_was_read_is_not_read_again, tear_down),
 		cmocka_unit_test_teardown(many_are_found, tear_down),
 		cmocka_unit_test_teardown(what_is_no_secret_is_passed_over, tear_down),
 		cmocka_unit_test_teardown(a_line_without_end_is_cut_and_no_harm, tear_down),
