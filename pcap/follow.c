@@ -410,6 +410,12 @@ static void follow_count_other(
 		follow_count_unread(w, parts[0].p.unread, n, parts[0].frame);
 }
 
+static void follow_take_mapper(struct follow *w, const struct packet *p, const struct cap_frame *f)
+{
+	if (w->ops->mapper)
+		w->ops->mapper(w->user, &w->shared, p, f);
+}
+
 /* Each part as in its own frame, at the time of the last. */
 static void follow_take_fragment(
 	struct follow *w, const struct packet *p, const struct cap_frame *f)
@@ -429,6 +435,10 @@ static void follow_take_fragment(
 	}
 	for (unsigned i = 0; i < n; i++)
 		w->counters.fragments_used += !parts[i].counted;
+	if (n != 0 && parts[0].mapper) {
+		follow_take_mapper(w, &parts[0].p, f);
+		return;
+	}
 	for (unsigned i = 0; i < n; i++) {
 		struct packet part = parts[i].p;
 
@@ -459,8 +469,8 @@ void follow_frame(struct follow *w, const struct cap_frame *f)
 		follow_take_packet(w, &p, f);
 	else if (kind == PACKET_FRAGMENT)
 		follow_take_fragment(w, &p, f);
-	else if (kind == PACKET_MAPPER && w->ops->mapper)
-		w->ops->mapper(w->user, &w->shared, &p, f);
+	else if (kind == PACKET_MAPPER)
+		follow_take_mapper(w, &p, f);
 }
 
 void follow_finish(struct follow *w)

@@ -26,6 +26,7 @@ struct datagram {
 struct fragments {
 	struct datagram datagram[PACKETS];
 	struct fragments_part done[FRAGMENTS_PARTS]; /**< the segment that was complete last */
+	uint8_t octets[OCTETS_MAX];                  /**< of a datagram */
 };
 
 struct fragments *fragments_new(void)
@@ -152,6 +153,28 @@ static unsigned fragments_make_other(
 	return d->n;
 }
 
+/** A datagram of the port mapper, up to what the snap length cut. @return as above. */
+static unsigned fragments_make_mapper(struct fragments *t, const struct datagram *d)
+{
+	uint32_t len = fragments_end_of(&d->part[d->n - 1].p);
+	struct packet whole = d->part[0].p;
+
+	whole.captured = 0;
+	for (unsigned i = 0; i < d->n && d->part[i].p.offset == whole.captured; i++) {
+		const struct packet *p = &d->part[i].p;
+
+		memcpy(t->octets + p->offset, p->text, p->captured);
+		whole.captured += p->captured;
+	}
+	whole.text = t->octets;
+	if (packet_parse_whole(&whole, len) != PACKET_MAPPER)
+		return 0;
+	memcpy(t->done, d->part, d->n * sizeof *d->part);
+	t->done[0].p = whole;
+	t->done[0].mapper = true;
+	return d->n;
+}
+
 /** The part of the segment's text that fragment @p i has. */
 static void fragments_make_part(
 	const struct datagram *d, unsigned i, const struct packet *head, struct packet *p)
@@ -173,14 +196,17 @@ static void fragments_make_part(
 }
 
 /** The first has TCP's header; the others go on where it ends. @return how many parts. */
-static unsigned fragments_make_segment(const struct datagram *d, struct fragments_part *part)
+static unsigned fragments_make_segment(struct fragments *t, const struct datagram *d)
 {
+	struct fragments_part *part = t->done;
 	struct packet head = d->part[0].p;
 	enum packet_kind kind = packet_parse_whole(&head, fragments_end_of(&d->part[d->n - 1].p));
 	unsigned n = 0;
 
-	if (kind == PACKET_OTHER || kind == PACKET_MAPPER)
+	if (kind == PACKET_OTHER)
 		return fragments_make_other(d, &head, part);
+	if (kind == PACKET_MAPPER)
+		return fragments_make_mapper(t, d);
 	if (kind != PACKET_TCP || head.before > d->part[0].p.len)
 		return 0;
 	head.sum = fragments_sum(d, &head);
@@ -223,7 +249,7 @@ unsigned fragments_take(struct fragments *t, const struct packet *p, const struc
 		return 0;
 	d->used = false;
 	*parts = t->done;
-	n = fragments_make_segment(d, t->done);
+	n = fragments_make_segment(t, d);
 	if (n > 1 && t->done[0].p.sum == PACKET_SUM_WRONG)
 		fragments_begin_again(d, p, f->number);
 	return n;

@@ -2,8 +2,9 @@
 /**
  * @file fragments.h
  * Reassembles IP fragments (RFC 791 section 3.2, RFC 8200 section 4.5) without a copy: each
- * fragment becomes a part of one TCP segment, which may lie in a tunnel. The number of incomplete
- * packets is limited. The oldest is dropped first.
+ * fragment becomes a part of one TCP segment, which may lie in a tunnel. Datagrams of the port
+ * mapper, which are few, are copied. The number of incomplete packets is limited. The oldest is
+ * dropped first.
  */
 #ifndef PCAP_FRAGMENTS_H
 #define PCAP_FRAGMENTS_H
@@ -19,6 +20,7 @@ struct fragments_part {
 	uint64_t frame;
 	bool counted; /**< it was in a segment before */
 	bool other;   /**< it is no TCP that they make; the first may have `unread` */
+	bool mapper;  /**< the first has all of the text: a datagram of the port mapper */
 };
 
 struct fragments;

@@ -40,6 +40,7 @@ enum {
 #define PROTOCOL_UDP  17
 #define PROTOCOL_IPV6 41
 #define PROTOCOL_GRE  47
+#define PROTOCOL_MPLS 137
 
 /* IPv6's extension headers, RFC 8200 section 4 and RFC 6275 */
 #define PROTOCOL_HOP_BY_HOP  0
@@ -48,6 +49,7 @@ enum {
 #define PROTOCOL_MOBILITY    135
 
 #define PORT_VXLAN 4789
+#define PORT_MPLS  6635
 
 /** What carries something, and is not read: by EtherType, IP protocol or UDP port. */
 struct packet_unread {
@@ -69,7 +71,6 @@ static const struct packet_unread packet_unread_protocols[] = {
 	{51, "IPsec's AH"},
 	{97, "EtherIP"},
 	{115, "L2TP"},
-	{137, "MPLS in IP"},
 	{0, NULL},
 };
 
@@ -80,7 +81,6 @@ static const struct packet_unread packet_unread_ports[] = {
 	{4790, "VXLAN-GPE"},
 	{4791, "RoCE (no iWARP)"},
 	{6081, "GENEVE"},
-	{6635, "MPLS in UDP"},
 	{8472, "VXLAN on port 8472"},
 	{51820, "WireGuard"},
 	{0, NULL},
@@ -196,6 +196,7 @@ enum packet_sum packet_sum(const struct packet *p)
 
 static enum packet_kind packet_parse_ip(struct rest *r, struct packet *p);
 static enum packet_kind packet_parse_ethertype(struct rest *r, uint16_t type, struct packet *p);
+static enum packet_kind packet_parse_mpls(struct rest *r, struct packet *p);
 
 static enum packet_kind packet_parse_ethernet(struct rest *r, struct packet *p)
 {
@@ -223,7 +224,7 @@ static enum packet_kind packet_parse_mapper(struct rest *r, struct packet *p)
 	return PACKET_MAPPER;
 }
 
-/* RFC 7348: eight octets behind those of UDP. */
+/* VXLAN has eight octets behind those of UDP (RFC 7348), MPLS none (RFC 7510). */
 static enum packet_kind packet_parse_udp(struct rest *r, struct packet *p)
 {
 	if (r->here < 8)
@@ -232,6 +233,8 @@ static enum packet_kind packet_parse_udp(struct rest *r, struct packet *p)
 	p->dst.port = load_be16(r->p + 2);
 	if (p->src.port == IWPM_PORT || p->dst.port == IWPM_PORT)
 		return packet_parse_mapper(r, p);
+	if (p->dst.port == PORT_MPLS && packet_skip_bytes(r, 8))
+		return packet_parse_mpls(r, p);
 	if (p->dst.port != PORT_VXLAN)
 		return packet_not_read(packet_unread_ports, p->dst.port, p);
 	if (!packet_skip_bytes(r, 16))
@@ -273,6 +276,8 @@ static enum packet_kind packet_parse_tunnel(struct rest *r, uint8_t protocol, st
 		return packet_parse_udp(r, p);
 	case PROTOCOL_GRE:
 		return packet_parse_gre(r, p);
+	case PROTOCOL_MPLS: /* RFC 4023 */
+		return packet_parse_mpls(r, p);
 	default:
 		return packet_not_read(packet_unread_protocols, protocol, p);
 	}
@@ -339,8 +344,8 @@ static enum packet_kind packet_parse_pppoe(struct rest *r, struct packet *p)
 static bool packet_may_carry(uint8_t protocol)
 {
 	static const uint8_t carriers[] = {PROTOCOL_TCP, PROTOCOL_IPIP, PROTOCOL_UDP, PROTOCOL_IPV6,
-		PROTOCOL_GRE, PROTOCOL_HOP_BY_HOP, PROTOCOL_ROUTING, PROTOCOL_DESTINATION,
-		PROTOCOL_MOBILITY};
+		PROTOCOL_GRE, PROTOCOL_MPLS, PROTOCOL_HOP_BY_HOP, PROTOCOL_ROUTING,
+		PROTOCOL_DESTINATION, PROTOCOL_MOBILITY};
 
 	return memchr(carriers, protocol, sizeof carriers) != NULL;
 }

@@ -101,6 +101,31 @@ static void message(struct capture *c, enum iwpm_type type, bool v6, uint16_t po
 	datagram(c, asks ? pm : server, asks ? server : pm, data, len, len, 8 + len);
 }
 
+/** The frame at @p record, the last one, in fragments of @p size, of IPv4. */
+static void split(struct capture *c, size_t record, size_t size)
+{
+	size_t len = c->len - record - 36;
+	uint8_t copy[36 + 8 + IWPM_MESSAGE_MAX];
+
+	memcpy(copy, c->bytes + record, 36 + len);
+	c->len = record;
+	c->frames--;
+	for (size_t at = 0; at < len; at += size) {
+		size_t n = len - at < size ? len - at : size;
+		uint8_t *p = c->bytes + c->len;
+
+		memcpy(p, copy, 36);
+		put32(p + 4, c->frames++);
+		put32(p + 8, (uint32_t)(20 + n));
+		put32(p + 12, (uint32_t)(20 + n));
+		store_be16(p + 18, (uint16_t)(20 + n));
+		store_be16(p + 20, 77);
+		store_be16(p + 22, (uint16_t)(at / 8 | (at + n < len ? 0x2000 : 0)));
+		memcpy(p + 36, copy + 36 + at, n);
+		c->len += 36 + n;
+	}
+}
+
 static char *shown(struct capture *c, struct select *s, bool json)
 {
 	static const struct follow_config config;
@@ -195,6 +220,37 @@ static void what_is_no_message_is_shown_as_that(void **state)
 		"message\n");
 }
 
+static void fragments_are_put_together(void **state)
+{
+	struct select all = {0};
+	struct capture c;
+	size_t last;
+
+	for (size_t size = 8; size < 64; size += 8) {
+		char expected[160];
+
+		begin(&c);
+		message(&c, IWPM_ACCEPT, false, 33781);
+		split(&c, 24, size);
+		snprintf(expected, sizeof expected,
+			"%6u 0.%06u 10.0.0.2:3935 > 10.0.0.1:50000 port mapper Accept "
+			"00ff12c4d5e6f708 mapped to 10.0.0.2:33781\n",
+			c.frames, c.frames - 1);
+		expect(&c, &all, false, expected);
+	}
+	/* Of a fragment that is cut, and what is behind it, nothing is read. */
+	begin(&c);
+	message(&c, IWPM_ACCEPT, false, 33781);
+	split(&c, 24, 16);
+	last = c.len - 1;
+	memmove(c.bytes + 24 + 52 + 51, c.bytes + 24 + 52 + 52, last - (24 + 52 + 51));
+	c.len = last;
+	put32(c.bytes + 24 + 52 + 8, 35);
+	expect(&c, &all, false,
+		"     4 0.000003 10.0.0.2:3935 > 10.0.0.1:50000 port mapper 48 octets that are no "
+		"message, or cut off by the snap length\n");
+}
+
 static void they_are_selected_by_host_and_time(void **state)
 {
 	struct select one = {.num_ids = 1, .ids = {1}}, net = {.num_nets = 1};
@@ -218,6 +274,7 @@ int main(void)
 		cmocka_unit_test(messages_are_named),
 		cmocka_unit_test(messages_in_json),
 		cmocka_unit_test(what_is_no_message_is_shown_as_that),
+		cmocka_unit_test(fragments_are_put_together),
 		cmocka_unit_test(they_are_selected_by_host_and_time),
 	};
 

@@ -365,7 +365,7 @@ static void test_capture(void **state)
 }
 
 /** What is fragmented is a tunnel, or has extension headers behind the fragment header. */
-enum wrap { WRAP_GRE, WRAP_VXLAN, WRAP_IPIP, WRAP_OPTIONS, WRAPS };
+enum wrap { WRAP_GRE, WRAP_VXLAN, WRAP_IPIP, WRAP_OPTIONS, WRAP_MPLS, WRAP_MPLS_UDP, WRAPS };
 
 /** Payload of IP, of which protocol @p next is the first, with @p ip, all of an IPv4 packet. */
 static size_t wrap(enum wrap how, const uint8_t *ip, size_t len, uint8_t *out, uint8_t *next)
@@ -373,6 +373,8 @@ static size_t wrap(enum wrap how, const uint8_t *ip, size_t len, uint8_t *out, u
 	static const uint8_t gre[] = {0, 0, 8, 0};
 	static const uint8_t vxlan[30] = {0x12, 0x34, 0x12, 0xb5, [8] = 8, [28] = 8, 0};
 	static const uint8_t options[] = {6, 0, 1, 4, 0, 0, 0, 0};
+	static const uint8_t mpls[] = {0, 2, 0, 0x40, 0, 1, 1, 0x40};
+	static const uint8_t mpls_udp[] = {0x12, 0x34, 0x19, 0xeb, 0, 0, 0, 0, 0, 1, 1, 0x40};
 	static const struct {
 		uint8_t next;
 		const uint8_t *head;
@@ -382,6 +384,8 @@ static size_t wrap(enum wrap how, const uint8_t *ip, size_t len, uint8_t *out, u
 		[WRAP_VXLAN] = {17, vxlan, sizeof vxlan, 0},
 		[WRAP_IPIP] = {4, gre, 0, 0},
 		[WRAP_OPTIONS] = {60, options, sizeof options, 20},
+		[WRAP_MPLS] = {137, mpls, sizeof mpls, 0},
+		[WRAP_MPLS_UDP] = {17, mpls_udp, sizeof mpls_udp, 0},
 	};
 
 	*next = ways[how].next;
