@@ -3,6 +3,7 @@
 #include "tools/commands.h"
 #include "tools/help.h"
 #include "tools/stat_print.h"
+#include "tools/stat_prometheus.h"
 #include "tools/stat_record.h"
 #include "tools/telemetry_options.h"
 #include "tools/telemetry_sample.h"
@@ -286,14 +287,14 @@ static int cmd_stat_json(struct telemetry_clients *c)
 	bool whole = true;
 
 	for (unsigned i = 0; i < c->n && whole; i++) {
-		json_t *process = stat_print_collect(&c->client[i], false);
+		struct stat_process p;
 
-		if (!process)
+		if (!stat_process_collect(&p, &c->client[i], false))
 			continue;
 		fputs(before, stdout);
 		before = ",\n ";
-		whole = stat_print_json(stdout, process);
-		json_decref(process);
+		whole = stat_print_json(stdout, &p);
+		stat_process_free(&p);
 	}
 	puts(*before == '[' ? "[]" : "\n]");
 	if (!whole)
@@ -303,21 +304,22 @@ static int cmd_stat_json(struct telemetry_clients *c)
 
 static int cmd_stat_prometheus(struct telemetry_clients *c)
 {
-	size_t room = STAT_PRINT_BYTES;
-	json_t *all = json_array();
+	struct stat_prometheus all = {.room = STAT_PROMETHEUS_BYTES};
 	int rc = 0;
 
 	for (unsigned i = 0; i < c->n && !rc; i++) {
-		json_t *process = stat_print_collect(&c->client[i], true);
+		struct stat_process p;
 
-		rc = process ? stat_print_keep(all, process, &room) : 0;
-		json_decref(process);
+		if (!stat_process_collect(&p, &c->client[i], true))
+			continue;
+		rc = stat_prometheus_keep(&all, &p);
+		stat_process_free(&p);
 	}
 	if (rc)
 		fprintf(stderr, "uiwarp stat: %s\n", telemetry_sample_error(rc));
 	else
-		stat_print_prometheus(stdout, all);
-	json_decref(all);
+		stat_prometheus_write(stdout, &all);
+	stat_prometheus_free(&all);
 	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

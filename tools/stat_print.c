@@ -83,74 +83,78 @@ void stat_print_follow(
 		stat_print_scaled((double)r->queued, queued), r->retransmits, r->send_depth);
 }
 
-/** What stands in an array is indented by one more; in strings there are no line feeds. */
-static int stat_print_indented(const char *text, size_t len, void *out)
+/* ---- JSON -------------------------------------------------------------------------------- */
+
+struct stat_print_nested {
+	FILE *out;
+	int depth;
+};
+
+/** What stands in others is indented by more; in strings there are no line feeds. */
+static int stat_print_indented(const char *text, size_t len, void *nested)
 {
+	const struct stat_print_nested *n = nested;
 	const char *end;
 
 	while ((end = memchr(text, '\n', len))) {
 		size_t line = (size_t)(end + 1 - text);
 
-		fwrite(text, 1, line, out);
-		fputc(' ', out);
+		fwrite(text, 1, line, n->out);
+		fprintf(n->out, "%*s", n->depth, "");
 		text += line;
 		len -= line;
 	}
-	fwrite(text, 1, len, out);
+	fwrite(text, 1, len, n->out);
 	return 0;
 }
 
-bool stat_print_json(FILE *out, const json_t *process)
+/** @return false: no memory. */
+static bool stat_print_value(FILE *out, const json_t *value, int depth)
 {
+	struct stat_print_nested n = {out, depth};
+
 	/* A terminal knows control characters beyond those that JSON must escape. */
-	return json_dump_callback(process, stat_print_indented, out,
-		       JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII) == 0;
+	return json_dump_callback(value, stat_print_indented, &n,
+		       JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII |
+			       JSON_ENCODE_ANY) == 0;
 }
 
-/** The ends of a QP's stream or of a connection, which tell it from all others of the process. */
-static const char *stat_print_ends(const json_t *item, char *text, size_t len)
+static bool stat_print_list(FILE *out, const struct stat_process *p, enum stat_list list)
 {
-	const char *local = json_string_value(json_object_get(item, "local"));
-	const char *remote = json_string_value(json_object_get(item, "remote"));
+	const char *before = "[\n   ";
+	size_t at = 0, n = 0;
+	bool whole = true;
+	json_t *item;
 
-	snprintf(text, len, "%s %s", local ? local : "", remote ? remote : "");
-	return text;
-}
-
-/** Tell of each connection which QP has it. */
-static void stat_print_join(const json_t *qps, const json_t *connections)
-{
-	json_t *by_ends = json_object(), *item;
-	char ends[160];
-	size_t i;
-
-	json_array_foreach(qps, i, item) json_object_set(
-		by_ends, stat_print_ends(item, ends, sizeof ends), json_object_get(item, "qp"));
-	json_array_foreach(connections, i, item) json_object_set(
-		item, "qp", json_object_get(by_ends, stat_print_ends(item, ends, sizeof ends)));
-	json_decref(by_ends);
-}
-
-json_t *stat_print_collect(struct telemetry_client *c, bool metrics)
-{
-	json_t *all = json_object(), *info = telemetry_client_ask(c, "/uiwarp/info");
-
-	if (!info) {
-		json_decref(all);
-		return NULL;
+	while (whole && (item = stat_process_next(p, list, &at))) {
+		fputs(before, out);
+		before = ",\n   ";
+		whole = stat_print_value(out, item, 3);
+		json_decref(item);
+		n++;
 	}
-	json_object_set_new(all, "info", info);
-	json_object_set_new(all, "socket", json_string(c->name));
-	json_object_set_new(all, "stats", telemetry_client_ask(c, "/uiwarp/stats"));
-	json_object_set_new(all, "rnic", telemetry_client_ask(c, "/uiwarp/rnic"));
-	json_object_set_new(all, "connections", telemetry_client_list(c, "/uiwarp/connections"));
-	json_object_set_new(all, "qps", telemetry_client_list(c, "/uiwarp/qps"));
-	stat_print_join(json_object_get(all, "qps"), json_object_get(all, "connections"));
-	json_object_set_new(all, "cqs", telemetry_client_list(c, "/uiwarp/cqs"));
-	if (metrics)
-		return all;
-	json_object_set_new(all, "mrs", telemetry_client_list(c, "/uiwarp/mrs"));
-	json_object_set_new(all, "config", telemetry_client_ask(c, "/uiwarp/config"));
-	json_object_set_new(all, "log", telemetry_client_ask(c, "/uiwarp/log"));
-	return all;
+	fputs(n == 0 ? "[]" : "\n  ]", out);
+	return whole && n == p->list[list].n;
+}
+
+bool stat_print_json(FILE *out, const struct stat_process *p)
+{
+	const char *before = "{\n  ", *key;
+	bool whole = true;
+	json_t *value;
+
+	json_object_foreach(p->about, key, value)
+	{
+		fprintf(out, "%s\"%s\": ", before, key);
+		before = ",\n  ";
+		whole = stat_print_value(out, value, 2) && whole;
+	}
+	for (enum stat_list i = 0; i < STAT_LISTS; i++) {
+		if (!p->told[i])
+			continue;
+		fprintf(out, "%s\"%s\": ", before, stat_lists[i]);
+		whole = stat_print_list(out, p, i) && whole;
+	}
+	fputs("\n }", out);
+	return whole;
 }

@@ -146,7 +146,8 @@ static json_t *telemetry_client_hear(struct telemetry_client *c)
 
 	if (n == 0)
 		return NULL;
-	if (bytes > c->all->most - c->kept || n > TELEMETRY_CLIENT_TEXT - c->told) {
+	if (c->kept > c->all->most || bytes > c->all->most - c->kept ||
+		n > TELEMETRY_CLIENT_TEXT - c->told) {
 		telemetry_client_refuse(c, "it tells more than is kept");
 		return NULL;
 	}
@@ -224,30 +225,51 @@ static bool telemetry_client_is_endless(const struct telemetry_client_pages *p)
 	return true;
 }
 
-json_t *telemetry_client_list(struct telemetry_client *c, const char *command)
+/** Keep the items of a page. @return false: there is no memory for them. */
+static bool telemetry_client_keep(struct json_list *to, const json_t *items)
+{
+	const json_t *item;
+	bool good = true;
+	size_t i;
+
+	json_array_foreach(items, i, item) good = good && json_list_add(to, item);
+	return good;
+}
+
+/** Get the next page. @param[out] next that of the one behind it, or 0. @return false: none. */
+static bool telemetry_client_take_page(
+	struct telemetry_client_pages *p, struct json_list *to, uint64_t *next)
+{
+	struct telemetry_client *c = p->client;
+	size_t kept = c->kept, size = to->size;
+	json_t *page = telemetry_client_ask(c, p->request);
+	/* A process without an RNIC has no such list. */
+	const json_t *items = json_object_get(page, "items");
+	json_int_t number = json_integer_value(json_object_get(page, "next"));
+	bool good = page != NULL;
+
+	p->pages++;
+	p->items += (unsigned)json_array_size(items);
+	good = good && !telemetry_client_is_endless(p) && telemetry_client_keep(to, items);
+	json_decref(page);
+	c->kept = kept + to->size - size;
+	*next = number > 0 ? (uint64_t)number : 0;
+	return good;
+}
+
+bool telemetry_client_list(struct telemetry_client *c, const char *command, struct json_list *to)
 {
 	struct telemetry_client_pages p = {.client = c, .command = command};
-	json_t *all = json_array();
-	json_int_t next;
+	uint64_t next;
 
 	telemetry_client_first_page(&p);
 	do {
-		json_t *page = telemetry_client_ask(c, p.request);
-		json_t *items = json_object_get(page, "items");
-
-		p.pages++;
-		p.items += (unsigned)json_array_size(items);
-		if (!page || telemetry_client_is_endless(&p)) {
-			json_decref(page);
-			json_decref(all);
-			return NULL;
+		if (!telemetry_client_take_page(&p, to, &next)) {
+			json_list_free(to);
+			return false;
 		}
-		/* A process without an RNIC has no such list. */
-		json_array_extend(all, items);
-		next = json_integer_value(json_object_get(page, "next"));
-		json_decref(page);
-	} while (telemetry_client_next_page(&p, next > 0 ? (uint64_t)next : 0));
-	return all;
+	} while (telemetry_client_next_page(&p, next));
+	return true;
 }
 
 /** Keep the text of an error, for people, if that is what @p r will read. */

@@ -6,6 +6,7 @@
 #include "base/json_reader.h"
 #include "host/slot.h"
 #include "host/telemetry_socket.h"
+#include "tools/json_list.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -20,8 +21,8 @@ struct telemetry_client {
 	bool waited;      /**< in vain; its greeting may come later */
 	size_t room;      /**< the longest answer */
 	char refused[80]; /**< the error that telemetry_client_read() has got last, or "" */
-	size_t kept;      /**< private: bytes of its answers, as trees */
-	size_t told;      /**< private: the same as text */
+	size_t kept;      /**< private: bytes of memory of its answers */
+	size_t told;      /**< private: bytes of all that it has said */
 	unsigned slices, asleep;       /**< private: how long it is waited for */
 	struct telemetry_clients *all; /**< private */
 };
@@ -82,12 +83,13 @@ json_t *telemetry_client_ask(struct telemetry_client *c, const char *command);
 #define TELEMETRY_CLIENT_ITEMS (1u << 20)
 #define TELEMETRY_CLIENT_PAGES (1u << 16)
 /**
- * Of what telemetry_client_ask() and _list() make for one process until telemetry_clients_renew(),
- * as telemetry_client_tree() counts. The 65,536 QPs that a device has, with connections and CQs,
- * are nine tenths of it. Bound by process: none keeps us from what another one tells.
+ * Memory of what telemetry_client_ask() and _list() make for one process until
+ * telemetry_clients_renew(): trees, as telemetry_client_tree() counts, and the text of lists. The
+ * 65,536 QPs that a device has, with connections and CQs, are a third of it. Bound by process: none
+ * keeps us from what another one tells.
  */
-#define TELEMETRY_CLIENT_BYTES ((size_t)1 << 30)
-/** The same as text: for long strings, and to be done soon. */
+#define TELEMETRY_CLIENT_BYTES ((size_t)256 << 20)
+/** What it says: to be done soon. */
 #define TELEMETRY_CLIENT_TEXT ((size_t)128 << 20)
 /** Of a sample of all processes (telemetry_sample.h): some gigabyte. */
 #define TELEMETRY_CLIENTS_ROWS ((size_t)1 << 21)
@@ -95,10 +97,11 @@ json_t *telemetry_client_ask(struct telemetry_client *c, const char *command);
 #define TELEMETRY_CLIENTS 1024
 
 /**
- * All items of a list, from all of its pages. @return as telemetry_client_ask(); NULL also: it has
- * more than a list may have. `refused` tells, and the process is not asked any more.
+ * All items of a list, from all of its pages. @param to empty; the caller's to free.
+ * @return false, and it is empty: as telemetry_client_ask(), or no memory, or it has more than a
+ * list may have. `refused` tells, and the process is not asked any more.
  */
-json_t *telemetry_client_list(struct telemetry_client *c, const char *command);
+bool telemetry_client_list(struct telemetry_client *c, const char *command, struct json_list *to);
 
 /** Bytes of memory that a tree of the @p len bytes of JSON at @p text takes, at most. */
 size_t telemetry_client_tree(const char *text, size_t len);

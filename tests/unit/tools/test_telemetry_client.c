@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The client of uiwarp stat, top and ctl, and processes that answer as a script has it. */
-#include "tools/telemetry_client.h"
-#include "tools/telemetry_sample.h"
-
-#include "support/limit.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* After the four that it needs. */
-#include <cmocka.h>
+#include "answering.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,163 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-#define GREETING "{\"version\":\"x\",\"pid\":1,\"max_output_len\":65536}"
-#define SERVERS  16
-
-static char directory[64];
-static struct telemetry_clients clients;
-
-/* ---- the other side ---------------------------------------------------------------------- */
-
-/** What one does on each connection: it says the texts, each but the first when it is asked. */
-struct script {
-	const char *say[12];
-	size_t len;        /**< of the one after the greeting, if it is not that of a string */
-	bool greets;       /**< false: it only listens */
-	const char *grows; /**< these items again and again, each time with a greater "next" */
-	int stops_before, spins_before; /**< the text of this number; 0: none */
-};
-
-static struct {
-	pid_t pid;
-	char name[TELEMETRY_NAME];
-} server[SERVERS];
-static unsigned servers;
-
-/** For longer than one that sleeps is waited for. */
-static void spin(void)
-{
-	struct timespec begun, now;
-
-	clock_gettime(CLOCK_MONOTONIC, &begun);
-	do
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	while (now.tv_sec - begun.tv_sec < 4);
-}
-
-static void serve(const struct script *s, int fd)
-{
-	char request[64];
-
-	for (int i = 0; s->say[i]; i++) {
-		size_t len = i == 1 && s->len ? s->len : strlen(s->say[i]);
-
-		if (i > 0 && recv(fd, request, sizeof request, 0) <= 0)
-			break;
-		if (i > 0 && i == s->stops_before)
-			raise(SIGSTOP);
-		if (i > 0 && i == s->spins_before)
-			spin();
-		if (send(fd, s->say[i], len, MSG_NOSIGNAL) < 0)
-			break;
-	}
-	for (unsigned i = 1; s->grows && recv(fd, request, sizeof request, 0) > 0; i++) {
-		static char page[65537];
-		int len = snprintf(
-			page, sizeof page, "{\"/l\":{\"items\":[%s],\"next\":%u}}", s->grows, i);
-
-		if (send(fd, page, (size_t)len, MSG_NOSIGNAL) < 0)
-			break;
-	}
-	close(fd);
-}
-
-static void server_main(const struct script *s, int ready)
-{
-	char name[TELEMETRY_NAME] = "";
-	int listener = telemetry_socket_listen(directory, name);
-
-	alarm(LIMIT_S);
-	fcntl(listener, F_SETFL, 0); /* one that waits sleeps */
-	if (write(ready, name, sizeof name) != sizeof name)
-		_exit(1);
-	while (!s->greets)
-		pause();
-	for (;;)
-		serve(s, accept(listener, NULL, NULL));
-}
-
-/** @return its number. */
-static unsigned begin(struct script s)
-{
-	unsigned n = servers;
-	int ready[2];
-
-	assert_true(n < SERVERS);
-	assert_int_equal(pipe(ready), 0);
-	server[n].pid = fork();
-	if (server[n].pid == 0)
-		server_main(&s, ready[1]);
-	assert_true(server[n].pid > 0);
-	servers++;
-	close(ready[1]);
-	assert_int_equal(
-		read(ready[0], server[n].name, sizeof server[n].name), sizeof server[n].name);
-	close(ready[0]);
-	return n;
-}
-
-static void end(unsigned n)
-{
-	int status;
-
-	if (server[n].pid == 0)
-		return;
-	assert_int_equal(kill(server[n].pid, SIGKILL), 0);
-	assert_int_equal(waitpid(server[n].pid, &status, 0), server[n].pid);
-	server[n].pid = 0;
-}
-
-static int setup(void **state)
-{
-	snprintf(directory, sizeof directory, "/tmp/uiw-client.XXXXXX");
-	assert_non_null(mkdtemp(directory));
-	servers = 0;
-	return 0;
-}
-
-/** The sockets of the dead are removed by whoever comes by. */
-static int teardown(void **state)
-{
-	telemetry_clients_close(&clients);
-	for (unsigned i = 0; i < servers; i++)
-		end(i);
-	assert_int_equal(telemetry_clients_open(&clients, directory, NULL), 0);
-	assert_int_equal(clients.n, 0);
-	telemetry_clients_close(&clients);
-	return rmdir(directory);
-}
-
-/* ---- this side --------------------------------------------------------------------------- */
-
-static void open_all(unsigned n)
-{
-	assert_int_equal(telemetry_clients_open(&clients, directory, NULL), 0);
-	assert_int_equal(clients.n, n);
-}
-
-static struct telemetry_client *of(unsigned n)
-{
-	for (unsigned i = 0; i < clients.n; i++)
-		if (clients.client[i].pid == server[n].pid)
-			return &clients.client[i];
-	fail_msg("process %d is not there", (int)server[n].pid);
-	return NULL;
-}
-
-/** Until it has greeted again. */
-static struct telemetry_client *renewed(unsigned n)
-{
-	do
-		telemetry_clients_renew(&clients);
-	while (!of(n)->greeted);
-	return of(n);
-}
 
 static bool count(void *ctx, struct json_reader *r)
 {
@@ -221,12 +56,23 @@ static void a_value_is_answered(void **state)
 	assert_int_equal(of(n)->fd, -1);
 }
 
+static bool lists(struct telemetry_client *c)
+{
+	struct json_list list = {.n = 0};
+	bool good = telemetry_client_list(c, "/l", &list);
+
+	assert_true(good || list.size == 0);
+	json_list_free(&list);
+	return good;
+}
+
 static void assert_listed(struct telemetry_client *c, size_t size)
 {
-	json_t *list = telemetry_client_list(c, "/l");
+	struct json_list list = {.n = 0};
 
-	assert_int_equal(json_array_size(list), size);
-	json_decref(list);
+	assert_true(telemetry_client_list(c, "/l", &list));
+	assert_int_equal(list.n, size);
+	json_list_free(&list);
 }
 
 static void pages_are_put_together(void **state)
@@ -284,7 +130,7 @@ static void a_list_without_an_end_is_left(void **state)
 		assert_string_equal(of(n)->refused, "its list has no end");
 		assert_false(of(n)->greeted);
 		assert_in_range(count_of, 0, TELEMETRY_CLIENT_ITEMS);
-		assert_null(telemetry_client_list(renewed(n), "/l"));
+		assert_false(lists(renewed(n)));
 		assert_string_equal(of(n)->refused, "its list has no end");
 		assert_false(of(n)->greeted);
 		telemetry_clients_close(&clients);
@@ -347,8 +193,8 @@ static void trees_are_counted(void **state)
 /** Many in one another are little text, and few long ones few items: neither fills the memory. */
 static void who_tells_more_than_is_kept_is_left(void **state)
 {
-	static char nested[60002], item[60003], honest[40000];
-	const char *const grows[] = {"7", nested, item};
+	static char nested[60002], item[30003], honest[40000];
+	const char *const grows[] = {nested, item};
 
 	memset(item, 'A', sizeof item - 1);
 	item[0] = item[sizeof item - 2] = '"';
@@ -365,7 +211,7 @@ static void who_tells_more_than_is_kept_is_left(void **state)
 
 		open_all(2);
 		clients.most = 60000;
-		assert_null(telemetry_client_list(of(n), "/l"));
+		assert_false(lists(of(n)));
 		assert_string_equal(of(n)->refused, "it tells more than is kept");
 		assert_false(of(n)->greeted);
 		/* That is nothing to another one, whose answers were forgotten meanwhile. */
@@ -378,31 +224,24 @@ static void who_tells_more_than_is_kept_is_left(void **state)
 	}
 }
 
-/** Of two processes with a QP and a connection each. */
-static void rows_of_all_processes_are_bound(void **state)
+/** A list is kept as text, and not as the tree of a page that it came in. */
+static void a_list_takes_little_more_than_its_text(void **state)
 {
-	static const char info[] = "{\"/i\":{\"pid\":1}}",
-			  qps[] = "{\"/q\":{\"items\":[{\"qp\":1}]}}",
-			  connections[] = "{\"/c\":{\"items\":[{\"remote\":\"r\"}]}}";
-	struct telemetry_sample s;
+	static char page[50000];
+	unsigned n, len = (unsigned)snprintf(page, sizeof page, "{\"/l\":{\"items\":[7");
 
-	for (unsigned i = 0; i < 2; i++)
-		begin((struct script){.say = {GREETING, info, qps, connections, info, qps,
-					      connections, info, qps, connections},
-			.greets = true});
-	open_all(2);
-	clients.rows = 4;
-	assert_int_equal(telemetry_sample_take(&s, &clients, NULL), 0);
-	assert_int_equal(s.n, 4);
-	telemetry_sample_free(&s);
-	/* Neither a connection nor a QP is left out. */
-	for (unsigned rows = 3; rows >= 2; rows--) {
-		telemetry_clients_close(&clients);
-		open_all(2);
-		clients.rows = rows;
-		assert_int_equal(telemetry_sample_take(&s, &clients, NULL), -ENOBUFS);
-		assert_null(s.row);
-	}
+	for (unsigned i = 1; i < 20000; i++)
+		len += (unsigned)snprintf(page + len, sizeof page - len, ",7");
+	snprintf(page + len, sizeof page - len, "]}}");
+	n = begin((struct script){
+		.say = {GREETING, page, page, page, page, page, page, page, page, page, page},
+		.greets = true});
+	open_all(1);
+	/* Room for one tree of it. */
+	clients.most = telemetry_client_tree(page, len) + 600000;
+	for (unsigned i = 0; i < 10; i++)
+		assert_listed(of(n), 20000);
+	assert_in_range(of(n)->kept, 10 * 40000, 10 * 55000);
 }
 
 /** Nobody is asked where nobody can be: that is not the same as that nobody is there. */
@@ -568,8 +407,8 @@ static void a_page_that_is_cut_off_ends_a_list(void **state)
 	assert_false(telemetry_client_each(of(n), "/l", count, &items));
 	assert_false(of(n)->greeted);
 	assert_true(telemetry_client_each(of(other), "/l", count, &items));
-	assert_null(telemetry_client_list(of(n), "/l"));
-	assert_null(telemetry_client_list(renewed(n), "/l"));
+	assert_false(lists(of(n)));
+	assert_false(lists(renewed(n)));
 }
 
 static void who_greets_with_nonsense_is_left(void **state)
@@ -594,7 +433,7 @@ static void who_ends_the_connection_is_asked_again(void **state)
 	unsigned items = 0;
 
 	open_all(1);
-	assert_null(telemetry_client_list(of(n), "/l"));
+	assert_false(lists(of(n)));
 	assert_int_equal(of(n)->fd, -1);
 	assert_false(telemetry_client_each(renewed(n), "/l", count, &items));
 	assert_int_equal(items, 2);
@@ -722,9 +561,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pages_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_list_without_an_end_is_left, setup, teardown),
 		cmocka_unit_test(trees_are_counted),
-		cmocka_unit_test_setup_teardown(rows_of_all_processes_are_bound, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			who_tells_more_than_is_kept_is_left, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_list_takes_little_more_than_its_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_cannot_be_asked_is_counted, setup, teardown),
 		cmocka_unit_test(all_places_of_the_user_are_looked_into),
 		cmocka_unit_test_setup_teardown(an_error_is_plain_text, setup, teardown),

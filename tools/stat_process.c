@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/stat_process.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+const char *const stat_lists[STAT_LISTS] = {
+	[STAT_CONNECTIONS] = "connections",
+	[STAT_QPS] = "qps",
+	[STAT_CQS] = "cqs",
+	[STAT_MRS] = "mrs",
+};
+
+/* ---- which QP has a connection ----------------------------------------------------------- */
+
+static uint64_t stat_process_hash(const struct stat_process *p, const json_t *item)
+{
+	static const char *const end[] = {"local", "remote"};
+	uint64_t hash[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		const json_t *text = json_object_get(item, end[i]);
+		const char *bytes = json_string_value(text);
+
+		hash[i] = siphash(&p->key, bytes ? bytes : "", json_string_length(text));
+	}
+	return siphash(&p->key, hash, sizeof hash);
+}
+
+static int stat_process_compare(const void *a, const void *b)
+{
+	const struct stat_ends *x = a, *y = b;
+
+	return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash)
+				  : (x->order > y->order) - (x->order < y->order);
+}
+
+/** Of several with the same ends the last is it. */
+static void stat_process_sort(struct stat_process *p)
+{
+	size_t n = 0;
+
+	if (p->num_ends == 0)
+		return;
+	qsort(p->ends, p->num_ends, sizeof *p->ends, stat_process_compare);
+	for (size_t i = 0; i < p->num_ends; i++) {
+		n -= n != 0 && p->ends[n - 1].hash == p->ends[i].hash;
+		p->ends[n++] = p->ends[i];
+	}
+	p->num_ends = n;
+}
+
+/** Without memory connections have no QPs. */
+static void stat_process_index(struct stat_process *p)
+{
+	size_t at = 0, most = p->list[STAT_QPS].n;
+	json_t *item;
+
+	if (getrandom(&p->key, sizeof p->key, GRND_NONBLOCK) != sizeof p->key)
+		p->key = (struct siphash_key){.k = {(uintptr_t)p, (uintptr_t)p->list[0].text}};
+	p->ends = most ? calloc(most, sizeof *p->ends) : NULL;
+	while (p->num_ends < most && p->ends && (item = json_list_next(&p->list[STAT_QPS], &at))) {
+		const json_t *qp = json_object_get(item, "qp");
+
+		if (json_is_integer(qp)) {
+			p->ends[p->num_ends] = (struct stat_ends){
+				stat_process_hash(p, item), p->num_ends, json_integer_value(qp)};
+			p->num_ends++;
+		}
+		json_decref(item);
+	}
+	stat_process_sort(p);
+}
+
+/** Tell of a connection which QP has it. */
+static void stat_process_join(const struct stat_process *p, json_t *connection)
+{
+	const uint64_t hash = stat_process_hash(p, connection);
+	size_t from = 0, to = p->num_ends;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (p->ends[middle].hash < hash)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (from < p->num_ends && p->ends[from].hash == hash)
+		json_object_set_new(connection, "qp", json_integer(p->ends[from].qp));
+}
+
+/* ---- all of it --------------------------------------------------------------------------- */
+
+static void stat_process_ask(
+	struct stat_process *p, struct telemetry_client *c, const char *key, const char *command)
+{
+	json_object_set_new(p->about, key, telemetry_client_ask(c, command));
+}
+
+static void stat_process_ask_list(
+	struct stat_process *p, struct telemetry_client *c, enum stat_list list)
+{
+	char command[32];
+
+	snprintf(command, sizeof command, "/uiwarp/%s", stat_lists[list]);
+	p->told[list] = telemetry_client_list(c, command, &p->list[list]);
+}
+
+bool stat_process_collect(struct stat_process *p, struct telemetry_client *c, bool metrics)
+{
+	json_t *info = telemetry_client_ask(c, "/uiwarp/info");
+
+	*p = (struct stat_process){.about = info ? json_object() : NULL};
+	if (!info)
+		return false;
+	json_object_set_new(p->about, "info", info);
+	json_object_set_new(p->about, "socket", json_string(c->name));
+	stat_process_ask(p, c, "stats", "/uiwarp/stats");
+	stat_process_ask(p, c, "rnic", "/uiwarp/rnic");
+	stat_process_ask_list(p, c, STAT_CONNECTIONS);
+	stat_process_ask_list(p, c, STAT_QPS);
+	stat_process_index(p);
+	stat_process_ask_list(p, c, STAT_CQS);
+	if (metrics)
+		return true;
+	stat_process_ask_list(p, c, STAT_MRS);
+	stat_process_ask(p, c, "config", "/uiwarp/config");
+	stat_process_ask(p, c, "log", "/uiwarp/log");
+	return true;
+}
+
+json_t *stat_process_next(const struct stat_process *p, enum stat_list list, size_t *at)
+{
+	json_t *item = json_list_next(&p->list[list], at);
+
+	if (list == STAT_CONNECTIONS && json_is_object(item))
+		stat_process_join(p, item);
+	return item;
+}
+
+void stat_process_free(struct stat_process *p)
+{
+	json_decref(p->about);
+	for (unsigned i = 0; i < STAT_LISTS; i++)
+		json_list_free(&p->list[i]);
+	free(p->ends);
+	*p = (struct stat_process){.about = NULL};
+}
