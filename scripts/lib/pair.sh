@@ -103,6 +103,17 @@ start() { # SIDE COMMAND...
 	wait_for "$patience" test -s "$case_dir/$side.pid"
 }
 
+# A program without a stack at the server's side, on Linux's TCP. All that it says is in log_of NAME.
+start_foreign() { # NAME COMMAND...
+	local name=$1
+	shift
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	transport_in server "$root/scripts/lib/timeout" "$limit" bash -c 'echo $$ >"$0"; exec "$@"' "$case_dir/$name.pid" \
+		"$@" >"$(log_of "$name")" 2>&1 </dev/null &
+	started=$!
+	jobs+=("$started")
+}
+
 program_pid() { # SIDE
 	cat "$case_dir/$1.pid"
 }

@@ -93,6 +93,15 @@ void tls_conn_refuse(struct tls_conn *c)
 	llp_abort(below);
 }
 
+void tls_conn_give_up(struct tls_conn *c)
+{
+	if (c->state == TLS_CONN_HANDSHAKE)
+		tls_conn_log(c, ++c->stack->stats.handshakes_failed,
+			"given up before its handshake was done");
+	c->state = TLS_CONN_OVER;
+	c->dead = true;
+}
+
 /* ---- the handshake ----------------------------------------------------------------------- */
 
 /** @return false: some bytes wait for room. */

@@ -109,6 +109,9 @@ void tls_conn_fail(struct tls_conn *c, int alert, int error, const char *reason)
 /** Over before the handshake, as its peer begins too many: reset the LLP and tell the user. */
 void tls_conn_refuse(struct tls_conn *c);
 
+/** The user ends it at once, as by a deadline of its own: only the log is told why. */
+void tls_conn_give_up(struct tls_conn *c);
+
 /** The LLP is over: tell the user, once. */
 void tls_conn_closed(struct tls_conn *c, int error);
 

@@ -245,9 +245,8 @@ static void tls_llp_abort(struct llp *l)
 	struct llp *below = c->below;
 
 	tls_conn_enter(c);
+	tls_conn_give_up(c);
 	c->below = NULL;
-	c->state = TLS_CONN_OVER;
-	c->dead = true;
 	if (below)
 		llp_abort(below);
 	tls_conn_leave(c);

@@ -69,10 +69,7 @@ start_terminator() { # stunnel|haproxy server|client NAME
 	stunnel) command=(stunnel4 "$config") ;;
 	haproxy) command=(haproxy -db -f "$config") ;;
 	esac
-	# shellcheck disable=SC2016 # expanded by the inner shell
-	transport_in server "$root/scripts/lib/timeout" "$limit" bash -c 'echo $$ >"$0"; exec "$@"' \
-		"$case_dir/terminator.pid" "${command[@]}" >"$(log_of terminator)" 2>&1 </dev/null &
-	jobs+=("$!")
+	start_foreign terminator "${command[@]}"
 	wait_for "$patience" terminator_listens || { say "$1 does not listen"; return 1; }
 }
 

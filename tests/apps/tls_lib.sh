@@ -35,3 +35,35 @@ as() { # SERVER CLIENT
 	read -ra server_extra <<<"$1"
 	read -ra client_extra <<<"$2"
 }
+
+# ---- who is not believed ------------------------------------------------------------------------
+
+# What an unmodified program is told of a peer that is not believed: the event and the status of docs/security.md,
+# once, and nothing that comes after it.
+told() { # EVENT-AND-STATUS
+	has_lines client "cma event RDMA_CM_EVENT_$1\$" 1 || { say "the client's event is not $1"; return 1; }
+	(($(lines_of client 'cma event ') == 1)) || { say "the client was told more than one event"; return 1; }
+	! has_line "$(log_of client)" 'ping data' || { say "something got through"; return 1; }
+}
+rejected='REJECTED, error -129'
+
+# The client fails and is told so, and both logs say why.
+refused() { # SERVER-REASON CLIENT-REASON
+	local server_job client_job
+	start_both "rping -s -a %4 -v -C 1" "rping -c -a %4 -v -C 1" || return 1
+	! wait "$client_job" || { say "the client was not refused"; return 1; }
+	rm -f "$case_dir/client.pid"
+	has_line "$(stack_log_of client)" "tls: .*$2" || { say "the client's log does not say '$2'"; return 1; }
+	wait_for "$patience" has_line "$(stack_log_of server)" "tls: .*$1" || { say "the server's log does not say '$1'"; return 1; }
+	told "$rejected"
+}
+
+# A client in the clear, at a server that requires TLS.
+refused_clear() {
+	local server_job client_job
+	start_both "rping -s -a %4 -v -C 1" "rping -c -a %4 -v -C 1" || return 1
+	! wait "$client_job" || { say "the client was not refused"; return 1; }
+	rm -f "$case_dir/client.pid"
+	wait_for "$patience" has_line "$(stack_log_of server)" 'does not speak TLS, which is required' || return 1
+	told "REJECTED, error -104"
+}

@@ -133,6 +133,29 @@ static void a_peer_that_begins_too_many_is_reset(void **state)
 	close_both();
 }
 
+/** A deadline is the user's, and only TLS knows what it was waited for. */
+static void a_handshake_that_is_given_up_is_told_of(void **state)
+{
+	struct llp_mem_peer silent = {0};
+
+	llp_mem_peer_listen(&silent, mem, 1, PORT);
+	tls_user_open(&client, mem, 0, &client_config, 0);
+	tls_user_connect(&client, mem, 1, PORT);
+	llp_abort(client.llp); /* there is no handshake yet */
+	assert_int_equal(tls_stack_stats(client.stack)->handshakes_failed, 0);
+	tls_user_connect(&client, mem, 1, PORT);
+	llp_mem_run(mem, STEPS);
+	assert_true(silent.rx_len != 0 && !client.connected && !client.closed);
+	llp_abort(client.llp);
+	client.llp = NULL;
+	assert_int_equal(tls_stack_stats(client.stack)->handshakes_failed, 1);
+	assert_non_null(strstr(tls_stack_reason(client.stack), "before its handshake was done"));
+	llp_mem_run(mem, STEPS);
+	assert_false(client.closed);
+	tls_user_close(&client);
+	llp_mem_peer_done(&silent);
+}
+
 /* ---- data -------------------------------------------------------------------------------- */
 
 static void data_pass_both_ways(void **state)
@@ -654,6 +677,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_peer_that_begins_too_many_is_reset),
+		TEST(a_handshake_that_is_given_up_is_told_of),
 		TEST(data_pass_both_ways),
 		TEST(records_of_every_size_pass),
 		TEST(segments_of_any_size_do),
