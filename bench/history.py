@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-What scripts/bench measured over time, one line of JSON a run, and the page that is made of it:
-tables and plot of docs/performance.md. With --check nothing is written: exit status 1 and a
-sentence when the page is not what the history makes.
+What scripts/bench measured over time, one line of JSON a run, and what is made of it: tables and
+plot of docs/performance.md.
 """
 
-import argparse
 import html
 import json
 import math
 import os
 import statistics
-import sys
 
 import metrics
 
@@ -160,56 +157,17 @@ def plot(records):
 
 # ---- the page --------------------------------------------------------------------------------
 
+def put(top, page, text):
+    """The page of this tree with the text between its marks."""
+    with open(os.path.join(top, page), encoding="utf-8") as file:
+        head, mark, rest = file.read().partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not mark or not end:
+        raise ValueError(f"{page}: no place between {BEGIN} and {END}")
+    return head + BEGIN + "\n" + text + END + tail
+
+
 def texts(top):
     """The page and the plot as the history of this tree makes them."""
     records = load(os.path.join(top, "bench", "history.jsonl"))
-    with open(os.path.join(top, PAGE), encoding="utf-8") as file:
-        page = file.read()
-    head, mark, rest = page.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not mark or not end:
-        raise ValueError(f"{PAGE}: no place between {BEGIN} and {END}")
-    return {PAGE: head + BEGIN + "\n" + section(records) + END + tail, PLOT: plot(records)}
-
-
-def publish(top=TOP):
-    """Write both. Returns their paths."""
-    written = []
-    for name, text in texts(top).items():
-        written.append(os.path.join(top, name))
-        with open(written[-1], "w", encoding="utf-8") as file:
-            file.write(text)
-    return written
-
-
-def stale(top=TOP):
-    """What is not as the history makes it, a sentence each."""
-    try:
-        made = texts(top)
-    except (OSError, ValueError) as e:
-        return [str(e)]
-    found = []
-    for name, text in made.items():
-        path, there = os.path.join(top, name), ""
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                there = file.read()
-        if there != text:
-            found.append(f"{name}: not what bench/history.jsonl makes: run scripts/bench docs")
-    return found
-
-
-def main():
-    p = argparse.ArgumentParser(prog="scripts/bench docs", description=__doc__)
-    p.add_argument("--check", action="store_true", help="write nothing")
-    args = p.parse_args()
-    if not args.check:
-        publish()
-        return 0
-    found = stale()
-    print("\n".join(found), end="\n" if found else "")
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return {PAGE: put(top, PAGE, section(records)), PLOT: plot(records)}

@@ -12,7 +12,7 @@ import shutil
 import signal
 import time
 
-from programs import Failure, child_of, cpu_seconds, listens
+from programs import Failure, child_of, cpu_seconds, listens, text_of
 
 PORT = 7479
 # What a buffer of memif's default size holds.
@@ -295,6 +295,18 @@ def connects(ours, build, count):
     return float(found[1])
 
 
+def iperf3(runner, cores, veth, address, port):
+    """Gbit/s of the kernel's TCP, from the client's end to a server at PORT, as it is reached there."""
+    s = runner.start(["iperf3", "-s", "-1", "-p", PORT], cores[0], "iperf3-server",
+                     namespace=veth.server)
+    runner.wait_until(lambda: listens(veth.server, PORT), s)
+    c = runner.start(["iperf3", "-c", address, "-p", port, "-t", "3", "-J"], cores[1],
+                     "iperf3-client", namespace=veth.client)
+    text = runner.finish(c)
+    runner.finish(s)
+    return json.loads(text)["end"]["sum_received"]["bits_per_second"] / 1e9
+
+
 class Kernel:
     """(c) The kernel's TCP over veth, or what is in its place."""
 
@@ -320,15 +332,7 @@ class Kernel:
         return self._pingpong("-r", "-l", "8", "-n", "2000000")["mmsg_s"]
 
     def bandwidth(self):
-        v = self.veth
-        s = self.runner.start(["iperf3", "-s", "-1", "-p", PORT], self.cores[0],
-                              "iperf3-server", namespace=v.server)
-        self.runner.wait_until(lambda: listens(v.server, PORT), s)
-        c = self.runner.start(["iperf3", "-c", v.address, "-p", PORT, "-t", "3", "-J"],
-                              self.cores[1], "iperf3-client", namespace=v.client)
-        text = self.runner.finish(c)
-        self.runner.finish(s)
-        return json.loads(text)["end"]["sum_received"]["bits_per_second"] / 1e9
+        return iperf3(self.runner, self.cores, self.veth, self.veth.address, PORT)
 
     def measure(self):
         figures = {"tcp_lat_8": self.latency(), "tcp_rate_8": self.rate()}
@@ -392,14 +396,6 @@ class Ucx:
         return {"ucx_lat_8": self._perftest("tag_lat", 8, 50000)[1],
                 "ucx_rate_8": self._perftest("ucp_put_bw", 8, 500000)[-1] / 1e6,
                 "ucx_gbit_1m": self._perftest("ucp_put_bw", 1048576, 3000)[-3] * 8 * 1.048576 / 1e3}
-
-
-def text_of(path):
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except FileNotFoundError:
-        return ""
 
 
 def json_in(text):

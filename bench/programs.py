@@ -119,6 +119,14 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def text_of(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
 def listens(namespace, port):
     """Whether Linux has a TCP listener on the port, in the namespace or here."""
     command = ["ss", "-Hltn", f"sport = :{port}"]

@@ -1,37 +1,30 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 What encryption costs: perftest over memif in the clear, under TLS and under ESP, in turns, beside `openssl
-speed` on the same core; handshakes a second; memory of an idle connection. Exit status 1 when a bar
-is missed. A ratio is the median of its runs': what is compared is measured while the two cores stay where they are,
-as a host moves them, and encryption costs most where they are near. The raw figures are in out/bench/security.json.
+speed` on the same core and iperf3 through stunnel; handshakes a second; memory of an idle connection. Exit
+status 1 when a bar is missed. A ratio is the median of its runs': what is compared is measured while the two
+cores stay where they are, as a host moves them, and encryption costs most where they are near. The raw
+figures are in out/bench/security.json; the medians of a whole run go to bench/security.jsonl, and
+docs/security.md shows them.
 """
 
 import argparse
 import json
 import os
 import re
-import statistics
 import subprocess
 
 import measure
+import pages
+import security_bars
+import tunnel
+from history import add
+from machine import machine
 from programs import Failure, end, verdict, workplace
+from veth import Veth
 
 # Octets of payload of a full packet, for openssl speed.
 BYTES = {1500: 1400, 9000: 8900}
-
-# What is compared: figure, other figure, how it must be, at what factor or distance, what it says.
-BARS = (
-    ("tls_1500", "clear_1500", "ratio", 0.6, "1 MiB Writes, MTU 1500: TLS to clear"),
-    ("esp_1500", "clear_1500", "ratio", 0.6, "1 MiB Writes, MTU 1500: ESP to clear"),
-    ("esp_9000", "openssl_9000", "ratio", 0.5, "1 MiB Writes, MTU 9000: ESP to openssl speed"),
-    ("tls_9000", "openssl_9000", "ratio", 0.5, "1 MiB Writes, MTU 9000: TLS to openssl speed"),
-    ("tls_latency", "clear_latency", "above", 0.6, "8-byte Send, one way: us more under TLS"),
-    ("tls_memory", "clear_memory", "above", 4096, "an idle connection: bytes more under TLS"),
-    # A handshake is the work of two hosts: what each end does of it in a second of its one core. The
-    # connections of rdma_cm beside it have TCP, MPA, the QPs' ends and the idle turns of both in them.
-    ("alone_server", None, "least", 1000, "a server's handshakes/s on one core, ECDSA P-256"),
-    ("alone_client", None, "least", 1000, "a client's handshakes/s on one core, ECDSA P-256"),
-)
 
 
 def arguments():
@@ -40,7 +33,13 @@ def arguments():
     p.add_argument("--build", default="build-release", metavar="DIR",
                    help="where uiwarp is built (default build-release)")
     p.add_argument("--out", default="out/bench", metavar="DIR")
-    return p.parse_args()
+    p.add_argument("--history", default=security_bars.FILE, metavar="FILE",
+                   help="where the medians of a whole run are added (default bench/security.jsonl, "
+                   "from which docs/security.md is made; none: empty)")
+    a = p.parse_args()
+    if a.runs < 1:
+        p.error("--runs: at least 1")
+    return a
 
 
 def quiet(*command, **more):
@@ -115,22 +114,23 @@ def openssl_speed_handshake(runner, core):
     return 1 / (1 / float(ecdsa[1]) + 1 / float(ecdsa[2]) + 2 / float(ecdh[1]))
 
 
-def judge(runs):
-    """The bars that are missed, each said."""
-    missed = 0
-    for name, other, how, bar, text in BARS:
-        if name not in runs or (other and other not in runs):
-            print(f"  ----  {text}: not measured")
-            continue
-        if how == "ratio":
-            value = statistics.median(a / b for a, b in zip(runs[name], runs[other]))
-        else:
-            value = statistics.median(runs[name]) - (statistics.median(runs[other]) if how == "above" else 0)
-        good = value <= bar if how == "above" else value >= bar
-        missed += not good
-        print(f"  {'PASS' if good else 'MISS'}  {text}: {value:.2f}, "
-              f"{'at most' if how == 'above' else 'at least'} {bar}")
-    return missed
+def measure_tunnels(runner, work, cores, runs, count):
+    """The kernel's TCP beside: iperf3 in the clear, through stunnel, and that with kernel TLS."""
+    missing = tunnel.stunnel_missing() or Veth.missing()
+    if missing:
+        print(f"  iperf3 through stunnel: not here, {missing}")
+        return
+    no_kernel_tls = tunnel.kernel_tls_missing()
+    if no_kernel_tls:
+        print(f"  kernel TLS: not here, {no_kernel_tls}")
+    with Veth() as veth:
+        ways = {"iperf3_clear": lambda: measure.iperf3(runner, cores, veth, veth.address, measure.PORT),
+                "iperf3_stunnel": tunnel.Tunnel(runner, work, cores, veth).bandwidth}
+        if not no_kernel_tls:
+            ways["iperf3_ktls"] = tunnel.Tunnel(runner, work, cores, veth, kernel_tls=True).bandwidth
+        for _ in range(count):
+            for name, function in ways.items():
+                runs.setdefault(name, []).append(function())
 
 
 def measure_all(runner, work, cores, args, runs):
@@ -157,6 +157,16 @@ def measure_all(runner, work, cores, args, runs):
         for side, rate in handshakes_alone(runner, work, cores[0], args.build, 500).items():
             runs.setdefault(f"alone_{side}", []).append(rate)
         runs.setdefault("alone_openssl", []).append(openssl_speed_handshake(runner, cores[0]))
+    measure_tunnels(runner, work, cores, runs, args.runs)
+
+
+def remember(args, info, median):
+    """Add a whole run to the history, and make of it what docs/security.md shows."""
+    if not args.history or not security_bars.is_whole(median):
+        return
+    add(args.history, {"machine": info, "median": median}, args.runs)
+    if os.path.abspath(args.history) == security_bars.FILE:
+        pages.publish()
 
 
 def main():
@@ -165,17 +175,21 @@ def main():
     runs, failed = {}, 0
     # 20,000 handshakes take their time.
     with workplace(args.out, "logs-security", limit=600) as (runner, work, cores):
-        print(f"load {os.getloadavg()[0]:.1f}; bandwidth in Gbit/s, latency in us one way")
+        info = machine(cores, args.build)
+        print(f"load {info['load_average']:.1f}; bandwidth in Gbit/s, latency in us one way")
         try:
             measure_all(runner, work, cores, args, runs)
         except Failure as e:
             failed = 1
             print(f"FAILED: {e}")
+    median = security_bars.medians(runs)
     for name, values in runs.items():
-        print(f"  {name:16} {statistics.median(values):12.2f}   ({', '.join(f'{v:.4g}' for v in values)})")
+        print(f"  {name:16} {median[name]:12.2f}   ({', '.join(f'{v:.4g}' for v in values)})")
     with open(os.path.join(args.out, "security.json"), "w", encoding="utf-8") as file:
         json.dump(runs, file, indent=1)
-    return verdict(judge(runs), failed)
+    if not failed:
+        remember(args, info, median)
+    return verdict(security_bars.judge(median), failed)
 
 
 if __name__ == "__main__":

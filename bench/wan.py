@@ -13,9 +13,9 @@ import statistics
 import subprocess
 import sys
 
-import bench
 import wan_report
 from longpath import LongPath
+from machine import machine
 from measure import json_in
 from programs import Failure, Runner, end, listens, verdict, work_directory
 from veth import Veth
@@ -321,7 +321,7 @@ def main():
     if not args.resume:
         shutil.rmtree(logs, ignore_errors=True)
     os.makedirs(logs, exist_ok=True)
-    info = bench.machine(cores[:2], build)
+    info = machine(cores[:2], build)
     if info["load_average"] > 0.5:
         print(f"note: the machine is busy (load {info['load_average']:.1f}): "
               "figures will be worse than they could be")
