@@ -32,9 +32,26 @@ static int slot_own_directory(const char *path)
 	return slot_check_directory(path);
 }
 
+/** The root of a user namespace is a user outside, who has a directory of that number. */
+static unsigned slot_user(void)
+{
+	unsigned inside = 0, outside = 0;
+	FILE *f;
+
+	if (geteuid() != 0)
+		return geteuid();
+	f = fopen("/proc/self/uid_map", "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%u %u", &inside, &outside) != 2 || inside != 0)
+		outside = 0;
+	fclose(f);
+	return outside;
+}
+
 static int slot_name_temporary(char *path, size_t size)
 {
-	return snprintf(path, size, "/tmp/uiwarp-%u", (unsigned)geteuid());
+	return snprintf(path, size, "/tmp/uiwarp-%u", slot_user());
 }
 
 static int slot_own_named(const char *path, int n, size_t size)

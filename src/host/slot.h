@@ -31,8 +31,8 @@ struct slot_places {
 /**
  * Every directory that processes of this user may lock in: each takes what it takes in all of them.
  * The environment of a login and that of cron name different ones, and so do services. /run/uiwarp
- * and /tmp/uiwarp-0 for root; else /tmp/uiwarp-UID, uiwarp in /run/user/UID if that is there, and
- * slot_directory().
+ * and /tmp/uiwarp-0 for root, with the number outside for that of a user namespace; else
+ * /tmp/uiwarp-UID, uiwarp in /run/user/UID if that is there, and slot_directory().
  * @return 0, or a negative errno: there is none.
  */
 int slot_find_places(struct slot_places *p);

@@ -2,6 +2,7 @@
 #include "host/slot.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -378,6 +380,45 @@ static void test_root_without_run(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* Where /run and what is of the real root in /tmp are another's. */
+static void be_root_of_a_user_namespace(uid_t uid)
+{
+	char path[128], map[64], expected[64];
+	int fd;
+
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		mount("tmpfs", "/run", "tmpfs", 0, "mode=755") != 0)
+		_exit(255);
+	MUST(setuid(uid) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0);
+	if (unshare(CLONE_NEWUSER) != 0)
+		_exit(255);
+	fd = open("/proc/self/uid_map", O_WRONLY);
+	snprintf(map, sizeof map, "0 %u 1", (unsigned)uid);
+	if (fd < 0 || write(fd, map, strlen(map)) < 0)
+		_exit(255);
+	MUST(geteuid() == 0);
+	snprintf(expected, sizeof expected, "/tmp/uiwarp-%u", (unsigned)uid);
+	MUST(slot_directory(path, sizeof path) == 0 && !strcmp(path, expected));
+	MUST(rmdir(path) == 0);
+	_exit(0);
+}
+
+static void test_root_of_a_user_namespace(void **state)
+{
+	int status;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		skip();
+	pid = fork();
+	if (pid == 0)
+		be_root_of_a_user_namespace(1000000 + (uid_t)getpid());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 255)
+		skip(); /* not here */
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_removed_file),
 		cmocka_unit_test(test_environments),
 		cmocka_unit_test(test_root_without_run),
+		cmocka_unit_test(test_root_of_a_user_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
