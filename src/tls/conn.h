@@ -32,6 +32,14 @@ struct tls_post {
 	unsigned updates;   /**< that have come in it */
 };
 
+/** Records that wait below, and were opened already. */
+struct tls_wait {
+	size_t octets;  /**< of them */
+	uint64_t seq;   /**< of the record behind them */
+	size_t content; /**< theirs that the user is not done with, and what is kept */
+	size_t until;   /**< look again when so many octets are there */
+};
+
 struct tls_conn {
 	struct llp llp;    /**< towards the user */
 	struct llp *below; /**< NULL: it is over */
@@ -60,11 +68,10 @@ struct tls_conn {
 	bool resume;          /**< the user wants to see it again */
 	bool rx_stalled;      /**< records wait below until the user takes what is kept */
 	size_t rx_shown;      /**< of the content of those, so much the user is done with */
-	bool rationed;        /**< there was no share to keep content in */
-	size_t room_refused;  /**< that there was no share for */
-	size_t rx_need;       /**< if they wait for a share: open them when so much is there */
-	bool starved;         /**< they wait for memory, too */
+	size_t room_refused;  /**< to keep content in */
+	bool starved;         /**< they wait for room, too */
 	struct tls_starved *starved_in; /**< or NULL: what the peer or the user does helps */
+	struct tls_wait rx_wait;        /**< then */
 	TAILQ_ENTRY(tls_conn) starved_link;
 	bool rx_closed; /**< a close_notify came */
 	bool rx_asked;  /**< for a KeyUpdate, which has not come */

@@ -62,21 +62,25 @@ static struct ip_addr tls_input_peer(const struct tls_conn *c)
 	return remote.addr;
 }
 
+static enum tls_kept_result tls_input_ask_room(struct tls_conn *c, size_t want)
+{
+	const struct ip_addr peer = tls_input_peer(c);
+
+	return tls_kept_grow(&c->stack->kept, &c->kept, want, &peer);
+}
+
 /** @return false: there is no memory, or no share of it. */
 static bool tls_input_have_room(struct tls_conn *c, size_t want)
 {
-	struct ip_addr peer;
 	enum tls_kept_result r;
 
 	if (c->need > want && c->need <= TLS_KEPT_MAX)
 		want = c->need;
-	peer = tls_input_peer(c);
-	r = tls_kept_grow(&c->stack->kept, &c->kept, want, &peer);
-	if (r == TLS_KEPT_NO_SHARE) {
-		c->rationed = true;
-		c->room_refused = want;
+	r = tls_input_ask_room(c, want);
+	if (r == TLS_KEPT_NO_SHARE)
 		c->stack->stats.rationed++;
-	}
+	if (r != TLS_KEPT)
+		c->room_refused = want;
 	return r == TLS_KEPT;
 }
 
@@ -307,7 +311,7 @@ static void tls_input_begin_run(
 }
 
 /**
- * No memory for what the user has left: the run's records stay below.
+ * No room for what the user has left: the run's records stay below.
  * @param whole the longest FPDU would have been shown whole: its end, or the user, brings it on.
  */
 static void tls_input_starve(struct tls_conn *c, bool whole, bool nested)
@@ -318,9 +322,9 @@ static void tls_input_starve(struct tls_conn *c, bool whole, bool nested)
 	if (c->starved)
 		return;
 	c->starved = true;
-	if (c->rationed && whole)
+	if (whole)
 		return;
-	c->starved_in = c->rationed && !nested ? &s->rationed : &s->starved;
+	c->starved_in = nested ? &s->nested : &s->starved;
 	TAILQ_INSERT_TAIL(&c->starved_in->list, c, starved_link);
 	c->starved_in->count++;
 }
@@ -360,37 +364,32 @@ static void tls_input_try_some(struct tls_starved *list, unsigned n, const struc
 	}
 }
 
-/** So many are asked each time whether there is a share for them. */
-#define TLS_RATIONED_ASKED 8
+/** So many are asked each time whether there is room for them. */
+#define TLS_STARVED_ASKED 8
 
-/** Nothing is opened for those that would not have a share now, either. */
-static void tls_input_try_rationed(struct tls_stack *s, const struct tls_conn *but)
+/** Nothing is opened for those that would have no room now, either. */
+static void tls_input_try_first_with_room(struct tls_starved *list, const struct tls_conn *but)
 {
-	unsigned n =
-		s->rationed.count < TLS_RATIONED_ASKED ? s->rationed.count : TLS_RATIONED_ASKED;
+	unsigned n = list->count < TLS_STARVED_ASKED ? list->count : TLS_STARVED_ASKED;
 
 	for (; n != 0; n--) {
-		struct tls_conn *c = TAILQ_FIRST(&s->rationed.list);
-		struct ip_addr peer;
+		struct tls_conn *c = TAILQ_FIRST(&list->list);
 
-		if (c->below && c != but) {
-			peer = tls_input_peer(c);
-			if (tls_kept_may_grow(&s->kept, &c->kept, c->room_refused, &peer)) {
-				tls_input_try_some(&s->rationed, 1, but);
-				return;
-			}
+		if (c->below && c != but && tls_input_ask_room(c, c->room_refused) == TLS_KEPT) {
+			tls_input_try_some(list, 1, but);
+			return;
 		}
-		tls_input_try_later(&s->rationed, c);
+		tls_input_try_later(list, c);
 	}
 }
 
 void tls_input_try_starved(struct tls_stack *s, const struct tls_conn *but)
 {
-	if (s->starved.count + s->rationed.count == 0 || s->starved_tried || s->scratch_used)
+	if (s->nested.count + s->starved.count == 0 || s->starved_tried || s->scratch_used)
 		return;
 	s->starved_tried = true;
-	tls_input_try_some(&s->starved, s->starved.count, but);
-	tls_input_try_rationed(s, but);
+	tls_input_try_some(&s->nested, s->nested.count, but);
+	tls_input_try_first_with_room(&s->starved, but);
 	s->starved_tried = false;
 }
 
@@ -426,16 +425,63 @@ static bool tls_input_pass_shown(
 }
 
 /**
- * Records of @p opened octets stay below, of which the user has left @p left octets of content.
- * They are opened again when an FPDU may be whole; or, if the user has enough and does not want it,
- * when there are twice as many: a peer must not have us open the same records with each octet that
- * it sends.
+ * Records stay below. They are opened again when an FPDU may be whole; or, if the user has enough
+ * and does not want it, when there are twice as many: a peer must not have us open the same records
+ * with each octet that it sends.
+ * @param seq of the record behind those. @param left octets of content that the user has left.
  */
-static void tls_input_want(struct tls_conn *c, size_t opened, size_t left, size_t partial)
+static void tls_input_want(
+	struct tls_conn *c, size_t opened, uint64_t seq, size_t left, size_t partial)
 {
 	size_t more = c->need > left ? c->need - left : opened;
 
-	c->rx_need = opened + (more > partial ? more : partial);
+	if (more < partial)
+		more = partial;
+	c->rx_wait = (struct tls_wait){
+		.octets = opened, .seq = seq, .content = left, .until = opened + more};
+}
+
+static struct tls_cursor tls_input_behind(struct tls_cursor at, size_t octets)
+{
+	while (octets != 0 && octets >= at.v->len - at.off) {
+		octets -= at.v->len - at.off;
+		at = (struct tls_cursor){at.v + 1, 0};
+	}
+	at.off += octets;
+	return at;
+}
+
+/**
+ * Of the records that stay below, open those that have come since, each once, to see what content
+ * is in them: it may be less than their octets, or none.
+ * @param out room for a record.
+ * @return that all are to be opened again: an FPDU may be whole, or something else follows.
+ */
+static bool tls_input_has_come(struct tls_conn *c, const struct tls_input_bytes *b, uint8_t *out)
+{
+	const struct tls_wait w = c->rx_wait;
+	uint64_t seq = c->rx.seq;
+	size_t content = w.content, opened, partial;
+	struct tls_input_bytes at;
+	uint8_t type = TLS_APPLICATION_DATA;
+	uint32_t len;
+
+	if (b->left < w.until)
+		return false;
+	if (c->need <= content)
+		return true;
+	at = (struct tls_input_bytes){tls_input_behind(b->at, w.octets), b->left - w.octets};
+	c->rx.seq = w.seq;
+	while (content < c->need && tls_input_open(c, &at, out, &type, &len, &partial) &&
+		type == TLS_APPLICATION_DATA)
+		content += len;
+	if (c->dead)
+		return false;
+	opened = b->left - at.left;
+	if (content < c->need && type == TLS_APPLICATION_DATA)
+		tls_input_want(c, opened, c->rx.seq, content, partial);
+	c->rx.seq = seq;
+	return content >= c->need || type != TLS_APPLICATION_DATA;
 }
 
 /**
@@ -447,6 +493,7 @@ static bool tls_input_end_run(
 	struct tls_conn *c, struct tls_input_bytes *b, struct tls_input_run *r, bool last)
 {
 	size_t before = c->rx_shown < r->have ? c->rx_shown : r->have, done = before, behind, left;
+	uint64_t seq = c->rx.seq;
 	bool more;
 
 	done += tls_input_deliver(c, r->out + before, r->have - before);
@@ -462,7 +509,7 @@ static bool tls_input_end_run(
 		behind = b->left;
 		left = c->kept.len + r->have - done;
 		more = tls_input_pass_shown(c, b, r);
-		tls_input_want(c, b->left - behind, left, r->partial);
+		tls_input_want(c, b->left - behind, seq, left, r->partial);
 		if (more && r->have >= r->full) {
 			/* Now there is room for the rest of what began behind them. */
 			tls_input_begin_run(c, b, r);
@@ -535,29 +582,62 @@ static void tls_input_ask_update(struct tls_conn *c)
 	llp_push(c->below);
 }
 
-static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size_t *need)
+/** Nothing is opened again that would have no room now, either, unless the user wants it. */
+static bool tls_input_waits_for_room(struct tls_conn *c)
+{
+	return c->starved_in == &c->stack->starved && c->rx_stalled &&
+	       tls_input_ask_room(c, c->room_refused) != TLS_KEPT;
+}
+
+/** @param out room for @p all octets and a record. */
+static void tls_input_stream_into(
+	struct tls_conn *c, struct tls_input_bytes *b, uint8_t *out, size_t all, size_t *need)
+{
+	bool waits = c->starved && !c->starved_in && c->rx_stalled;
+
+	if (waits && !tls_input_has_come(c, b, out))
+		return;
+	tls_input_feed(c);
+	c->rx_stalled = false;
+	tls_input_records(c, b, out, all, need);
+	/* The room that was asked for may not have been needed. */
+	if (!c->dead && c->kept.room != 0 && c->kept.len == 0)
+		tls_kept_clear(&c->stack->kept, &c->kept);
+}
+
+/** @return false: there is no memory. */
+static bool tls_input_with_scratch(struct tls_conn *c, struct tls_input_bytes *b, size_t *need)
 {
 	struct tls_stack *s = c->stack;
-	size_t all = s->scratch_used ? TLS_SCRATCH_FULL : TLS_SCRATCH_ALL;
-	uint8_t *out = s->scratch_used ? malloc(all + TLS_CIPHERTEXT_MAX) : s->scratch;
+	uint8_t *out;
 
-	tls_input_feed(c);
-	c->rx_stalled = c->rationed = false;
-	if (!out) {
+	if (!s->scratch_used) {
+		s->scratch_used = true;
+		tls_input_stream_into(c, b, s->scratch, TLS_SCRATCH_ALL, need);
+		s->scratch_used = false;
+		return true;
+	}
+	out = malloc(TLS_SCRATCH_FULL + TLS_CIPHERTEXT_MAX);
+	if (!out)
+		return false;
+	tls_input_stream_into(c, b, out, TLS_SCRATCH_FULL, need);
+	free(out);
+	return true;
+}
+
+static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size_t *need)
+{
+	if (tls_input_waits_for_room(c))
+		return;
+	if (!tls_input_with_scratch(c, b, need)) {
+		tls_input_feed(c);
 		tls_input_starve(c, false, true);
 		return;
 	}
-	if (out == s->scratch)
-		s->scratch_used = true;
-	tls_input_records(c, b, out, all, need);
-	if (out == s->scratch)
-		s->scratch_used = false;
-	else
-		free(out);
 	if (c->dead || c->released)
 		return;
 	if (c->starved)
-		*need = !c->starved_in && c->rx_need > b->left ? c->rx_need : 0;
+		*need = !c->starved_in && c->rx_wait.until > b->left ? c->rx_wait.until : 0;
 	if (c->rx_closed)
 		b->left = 0; /* section 6.1: ignored */
 	else

@@ -20,21 +20,16 @@ static bool tls_kept_has_share(const struct tls_kept_share *s, uint32_t place, s
 	return s->most == 0 || (more <= left && s->of_peer[place] + more <= left - more);
 }
 
-bool tls_kept_may_grow(const struct tls_kept_share *s, const struct tls_kept *k, size_t room,
-	const struct ip_addr *peer)
-{
-	uint32_t place = k->bytes ? k->place : tls_kept_place(s, peer);
-
-	return room <= k->room || tls_kept_has_share(s, place, room - k->room);
-}
-
 enum tls_kept_result tls_kept_grow(
 	struct tls_kept_share *s, struct tls_kept *k, size_t room, const struct ip_addr *peer)
 {
 	uint32_t place = k->bytes ? k->place : tls_kept_place(s, peer);
-	size_t more = room - k->room;
+	size_t more;
 	uint8_t *bytes;
 
+	if (room <= k->room)
+		return TLS_KEPT;
+	more = room - k->room;
 	if (!tls_kept_has_share(s, place, more))
 		return TLS_KEPT_NO_SHARE;
 	bytes = realloc(k->bytes, room);

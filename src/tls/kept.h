@@ -44,13 +44,9 @@ enum tls_kept_result {
 	TLS_KEPT_NO_MEMORY,
 };
 
-/** Have room for @p room octets, which is more than there is. What is kept stays. */
+/** Have room for @p room octets. What is kept stays. */
 enum tls_kept_result tls_kept_grow(
 	struct tls_kept_share *s, struct tls_kept *k, size_t room, const struct ip_addr *peer);
-
-/** Would there be a share for @p room octets? */
-bool tls_kept_may_grow(const struct tls_kept_share *s, const struct tls_kept *k, size_t room,
-	const struct ip_addr *peer);
 
 /** Nothing is kept any more. */
 void tls_kept_clear(struct tls_kept_share *s, struct tls_kept *k);

@@ -173,8 +173,8 @@ int tls_stack_new(const struct tls_stack_config *cfg, struct tls_stack **out, st
 		s->rate.interval = NS_PER_SECOND / s->config.handshakes_per_peer;
 		cfg->random.fill(cfg->random.ctx, s->rate.key, sizeof s->rate.key);
 	}
+	TAILQ_INIT(&s->nested.list);
 	TAILQ_INIT(&s->starved.list);
-	TAILQ_INIT(&s->rationed.list);
 	s->has_gcm = gcm_init(&s->gcm);
 	tls_secret_pool_init(&s->gcm_keys, sizeof(struct gcm_key));
 	rc = tls_credentials_open(&s->credentials, &s->config, s->log, e);

@@ -50,10 +50,10 @@ struct tls_stack {
 	char reason[TLS_REASON_MAX]; /**< why the last connection that failed did so */
 	LIST_HEAD(, tls_conn) conns;
 	LIST_HEAD(, tls_listener) listeners;
-	/** Connections that wait for memory, which are tried again with whatever comes next. */
+	/** Connections that had no scratch, which are tried again with whatever comes next. */
+	struct tls_starved nested;
+	/** Those that wait for room to keep content in, and nothing else helps: one each time. */
 	struct tls_starved starved;
-	/** Those that wait for a share of it, and nothing else helps: one of them each time. */
-	struct tls_starved rationed;
 	bool starved_tried; /**< inside of that */
 	bool scratch_used;
 	uint8_t scratch[TLS_SCRATCH_LEN];

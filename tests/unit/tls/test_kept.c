@@ -74,6 +74,17 @@ static void what_is_not_kept_any_more_is_for_others(void **state)
 	assert_int_equal(take_all("10.0.0.2", conn[1]), MOST / 2);
 }
 
+static void what_is_there_is_not_asked_for_again(void **state)
+{
+	struct ip_addr a;
+
+	assert_int_equal(ip_addr_parse("10.0.0.1", &a), 0);
+	assert_int_equal(tls_kept_grow(&share, &conn[0][0], 2 * STEP, &a), TLS_KEPT);
+	assert_int_equal(tls_kept_grow(&share, &conn[0][0], STEP, &a), TLS_KEPT);
+	assert_int_equal(conn[0][0].room, 2 * STEP);
+	assert_int_equal(share.held, 2 * STEP);
+}
+
 static void a_network_is_a_peer(void **state)
 {
 	assert_int_equal(take_all("fd00::1", conn[0]), MOST / 2);
@@ -110,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_peer_leaves_as_much_as_it_has),
 		TEST(what_is_not_kept_any_more_is_for_others),
+		TEST(what_is_there_is_not_asked_for_again),
 		TEST(a_network_is_a_peer),
 		TEST(content_stays_where_room_grows),
 		TEST(without_a_limit_all_is_kept),
