@@ -51,6 +51,7 @@ static void provider_telemetry_ud(const struct rnic_ud_stats *s, struct json_tex
 	json_text_number(j, "wrong_qkey", s->wrong_qkey);
 	json_text_number(j, "no_receive", s->no_receive);
 	json_text_number(j, "too_long", s->too_long);
+	json_text_number(j, "groups_refused", s->groups_refused);
 	json_text_object_end(j);
 }
 

@@ -23,7 +23,7 @@ struct net_ud_groups {
 	bool open;                     /**< of our own UDP */
 	struct sock_datagrams *socket; /**< over the kernel's sockets; NULL: closed */
 	LIST_HEAD(, net_ud_membership) memberships;
-	/** The host is told by one at a time; taken before the engine's lock. */
+	/** The host is told by one at a time; waited for before the engine's lock is taken. */
 	pthread_mutex_t settling;
 	/** Of the configuration's addresses, in their order; 0: not known. */
 	unsigned interface[CONFIG_MAX_ADDRESSES];

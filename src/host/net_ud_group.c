@@ -220,6 +220,18 @@ static struct net_ud_membership *net_ud_group_unsettled(struct net *n)
 	return NULL;
 }
 
+/** Whoever joined it may be gone, and have nobody to tell. */
+static void net_ud_group_log(struct net *n, const struct net_ud_membership *m, int error)
+{
+	char group[IP_ADDR_STRLEN], name[IF_NAMESIZE];
+
+	log_printf(&n->log.sink, LOG_LEVEL_WARNING,
+		"the host does not let us join the group %s on %s: %s",
+		ip_addr_format(&m->group, group),
+		if_indextoname(m->interface, name) ? name : "an interface that is gone",
+		strerror(-error));
+}
+
 /** Enter or leave. Both wait for who configures any interface of the host: the engine goes on. */
 static void net_ud_group_tell(struct net *n, struct net_ud_membership *m)
 {
@@ -231,7 +243,10 @@ static void net_ud_group_tell(struct net *n, struct net_ud_membership *m)
 		rc = sock_datagrams_join(n->ud_groups.socket, &m->group, m->interface);
 	else
 		sock_datagrams_leave(n->ud_groups.socket, &m->group, m->interface);
+	if (rc)
+		net_ud_group_log(n, m, rc);
 	engine_lock(&n->engine);
+	n->ud.groups_refused += rc != 0;
 	m->entered = enter && !rc;
 	m->refused = rc;
 }
@@ -266,22 +281,38 @@ static int net_ud_group_refused(
 	return rc;
 }
 
+/**
+ * One settles at a time, and until nothing is left to do. It gives its turn back under the engine's
+ * lock, so who finds it taken there knows that all will be done.
+ * @return false: it is taken, and no answer is waited for.
+ */
+static bool net_ud_group_begin(struct net *n, bool answer)
+{
+	if (answer)
+		pthread_mutex_lock(&n->ud_groups.settling);
+	engine_lock(&n->engine);
+	if (answer || pthread_mutex_trylock(&n->ud_groups.settling) == 0)
+		return true;
+	engine_unlock(&n->engine);
+	return false;
+}
+
 int net_ud_group_settle(void *ctx, const struct ip_addr *group, const struct ip_addr *local)
 {
 	struct net *n = ctx;
 	struct net_ud_membership *m;
 	int rc = 0;
 
-	pthread_mutex_lock(&n->ud_groups.settling);
-	engine_lock(&n->engine);
+	if (!net_ud_group_begin(n, group != NULL))
+		return 0;
 	if (group)
 		(void)net_ud_group_refused(n, group, local, true);
 	while ((m = net_ud_group_unsettled(n)))
 		net_ud_group_settle_one(n, m);
 	if (group)
 		rc = net_ud_group_refused(n, group, local, false);
-	engine_unlock(&n->engine);
 	pthread_mutex_unlock(&n->ud_groups.settling);
+	engine_unlock(&n->engine);
 	return rc;
 }
 

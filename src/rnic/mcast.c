@@ -88,16 +88,9 @@ static void mcast_settle(struct rnic *r, struct mcast_group *g)
 int mcast_commit(struct rnic *r, const struct ip_addr *group, const struct ip_addr *local)
 {
 	const struct ud_net *net = r->ud.net;
-	char text[IP_ADDR_STRLEN];
-	int rc = 0;
 
-	if (net && net->settle)
-		rc = net->settle(net->ctx, group, local ? local : &mcast_all_links);
-	if (rc)
-		log_printf(r->log, LOG_LEVEL_WARNING,
-			"rnic: the host does not join the group %s: %s",
-			ip_addr_format(group, text), strerror(-rc));
-	return rc;
+	return net && net->settle ? net->settle(net->ctx, group, local ? local : &mcast_all_links)
+				  : 0;
 }
 
 /* ---- endpoints ----------------------------------------------------------------------------- */
@@ -242,19 +235,29 @@ void mcast_detach_all(struct rnic_qp *qp)
 		mcast_remove(LIST_FIRST(&qp->ud->groups));
 }
 
-int rnic_qp_attach(struct rnic_qp *qp, const struct ip_addr *group)
+static int mcast_attach_settled(struct rnic_qp *qp, const struct ip_addr *group)
 {
 	bool fresh = false;
-	int rc, refused;
+	int rc = ENGINE_LOCKED(qp->rnic->engine, mcast_attach_qp(qp, group, &fresh));
+	int refused = mcast_commit(qp->rnic, group, NULL);
 
-	if (ip_addr_is_multicast(group))
-		rnic_ud_prepare(qp->rnic, group);
-	rc = ENGINE_LOCKED(qp->rnic->engine, mcast_attach_qp(qp, group, &fresh));
-	refused = mcast_commit(qp->rnic, group, NULL);
 	if (!fresh || !refused)
 		return rc;
 	(void)rnic_qp_detach(qp, group);
 	return refused;
+}
+
+int rnic_qp_attach(struct rnic_qp *qp, const struct ip_addr *group)
+{
+	struct rnic *r = qp->rnic;
+	int rc;
+
+	if (ip_addr_is_multicast(group))
+		rnic_ud_prepare(r, group);
+	pthread_mutex_lock(&r->ud.mcast.attaching);
+	rc = mcast_attach_settled(qp, group);
+	pthread_mutex_unlock(&r->ud.mcast.attaching);
+	return rc;
 }
 
 int rnic_qp_detach(struct rnic_qp *qp, const struct ip_addr *group)

@@ -13,6 +13,7 @@
 #include "rnic/rnic.h"
 #include "ud/net.h"
 
+#include <pthread.h>
 #include <sys/queue.h>
 
 struct rnic_qp;
@@ -45,8 +46,13 @@ struct mcast_joined {
 
 LIST_HEAD(mcast_joined_list, mcast_joined);
 
-/** Of an RNIC. Zero-initialised: none. */
+/** Of an RNIC. */
 struct mcast_table {
+	/**
+	 * From the entry of a QP to the host's answer, before the engine's lock: who attaches it to
+	 * the same group meanwhile has to have the answer, too.
+	 */
+	pthread_mutex_t attaching;
 	LIST_HEAD(, mcast_group) bucket[MCAST_BUCKETS];
 	unsigned n;
 };

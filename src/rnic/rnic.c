@@ -150,6 +150,7 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 		free(r);
 		return -ENOMEM;
 	}
+	pthread_mutex_init(&r->ud.mcast.attaching, NULL);
 	*out = r;
 	return 0;
 }
@@ -215,6 +216,7 @@ void rnic_destroy(struct rnic *r)
 	id_table_fini(&r->qps);
 	stag_table_fini(&r->stags);
 	peer_set_fini(&r->startups);
+	pthread_mutex_destroy(&r->ud.mcast.attaching);
 	free(r);
 }
 

@@ -422,7 +422,7 @@ uint32_t rnic_ud_max_message(const struct rnic *r);
 /** Something will be sent to @p remote: learn the way to it. Without the engine's lock. */
 void rnic_ud_prepare(struct rnic *r, const struct ip_addr *remote);
 
-/** Datagrams since creation. Read them under the engine's lock. */
+/** Datagrams since creation, and groups. Read them under the engine's lock. */
 struct rnic_ud_stats {
 	uint64_t sent, received;
 	uint64_t no_way;     /**< not sent: there is no route, or the packet is too long for it */
@@ -432,6 +432,7 @@ struct rnic_ud_stats {
 	uint64_t no_receive; /**< dropped: none was posted */
 	uint64_t too_long;   /**< dropped: longer than the receive */
 	uint64_t refused;    /**< dropped: from where none are taken (ud_net.refused) */
+	uint64_t groups_refused; /**< groups that the host did not let us join */
 };
 
 struct rnic_ud_stats rnic_ud_get_stats(const struct rnic *r);

@@ -337,5 +337,6 @@ struct rnic_ud_stats rnic_ud_get_stats(const struct rnic *r)
 	struct rnic_ud_stats stats = r->ud.stats;
 
 	stats.refused = r->ud.net ? r->ud.net->refused : 0;
+	stats.groups_refused = r->ud.net ? r->ud.net->groups_refused : 0;
 	return stats;
 }

@@ -115,7 +115,7 @@ struct ud_net {
 	/**
 	 * Have the host do what was joined and left. Without the engine's lock, as it may take
 	 * long; not while close() runs. NULL: join() and leave() do all.
-	 * @param group NULL: no matter which.
+	 * @param group NULL: no matter which, and whoever does so now does it for us, too.
 	 * @return 0; -errno, as join(): @p group cannot be joined on the links of @p local. Who has
 	 *         joined it leaves it then.
 	 */
@@ -141,6 +141,8 @@ struct ud_net {
 	uint8_t group_ttl;
 	/** Datagrams that came from where none are taken from; counted below. */
 	uint64_t refused;
+	/** Times that the host did not let us be a member of a group on an interface. */
+	uint64_t groups_refused;
 	void *ctx;
 };
 

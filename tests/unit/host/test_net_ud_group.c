@@ -9,6 +9,7 @@
 /* After the four that it needs. */
 #include <cmocka.h>
 
+#include "host/net_priv.h"
 #include "net_ud_fixture.h"
 
 static const struct ip_addr any;
@@ -146,7 +147,8 @@ static void test_port_on(void **state)
 
 /* ---- the kernel's ---------------------------------------------------------------------------- */
 
-#define GROUP "239.77.1.2"
+#define GROUP       "239.77.1.2"
+#define OTHER_GROUP "239.77.1.3"
 
 static void all_hear(struct net *const n[2], const char *text)
 {
@@ -211,7 +213,8 @@ static void test_kernel(void **state)
 /* The host is told once of each group, and of one that it refused when it is wanted again. */
 static void test_kernel_refuses(void **state)
 {
-	static const char *const set[] = {"port=kernel", "address=127.0.0.1/31", "log=error"};
+	static const char *const set[] = {"port=kernel", "address=127.0.0.1/31", "log=warning"};
+	struct stack_log_entry e;
 	uint16_t port;
 	struct net *n = start_kernel(set, 3, &port);
 
@@ -220,6 +223,10 @@ static void test_kernel_refuses(void **state)
 	assert_int_equal(join(n, GROUP, &any), -ENOSPC);
 	assert_int_equal(join(n, GROUP, &any), -ENOSPC);
 	assert_int_equal(told, 2);
+	assert_int_equal(net_ud(n)->groups_refused, 2);
+	assert_true(stack_log_get(&n->log, stack_log_lines(&n->log) - 1, &e));
+	assert_string_equal(e.text,
+		"the host does not let us join the group " GROUP " on lo: No space left on device");
 	leave(n, GROUP, &any);
 	leave(n, GROUP, &any);
 	assert_int_equal(told, 2); /* it knows of none */
@@ -265,11 +272,44 @@ static void test_kernel_meanwhile(void **state)
 	finish(n);
 }
 
+static void ends(struct net *n)
+{
+	const struct ud_net *ud = net_ud(n);
+	const struct ip_addr g = addr(OTHER_GROUP);
+
+	if (told != 2)
+		return;
+	ud->leave(ud->ctx, &g, &any);
+	engine_unlock(net_engine(n));
+	assert_int_equal(ud->settle(ud->ctx, NULL, &any), 0);
+	assert_int_equal(told, 2);
+	engine_lock(net_engine(n));
+}
+
+/* Who only leaves does not wait while the host is told for another, who does it all. */
+static void test_kernel_ends(void **state)
+{
+	static const char *const set[] = {"port=kernel", "address=127.0.0.1/31", "log=error"};
+	uint16_t port;
+	struct net *n = start_kernel(set, 3, &port);
+
+	told = 0;
+	assert_int_equal(join(n, OTHER_GROUP, &any), 0);
+	meanwhile = ends;
+	assert_int_equal(join(n, GROUP, &any), 0);
+	assert_int_equal(told, 3);
+	meanwhile = NULL;
+	leave(n, GROUP, &any);
+	assert_int_equal(told, 4);
+	finish(n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kernel_refuses),
 		cmocka_unit_test(test_kernel_meanwhile),
+		cmocka_unit_test(test_kernel_ends),
 		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_port),
 		cmocka_unit_test(test_port_on),

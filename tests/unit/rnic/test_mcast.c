@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +38,8 @@ static struct {
 	int join_rc;
 	bool unsettled; /**< something was joined or left since settle() */
 	int settle_rc;  /**< what it says of any group */
+	int later_rc;   /**< if that was the answer to @c first: what it says then */
+	void (*first)(void);
 	struct ip_addr prepared;
 	struct rnic_qp *qp[QPS];
 } v;
@@ -43,6 +47,14 @@ static struct {
 static const struct ip_addr any;
 static const struct ip_addr group = {{[10] = 0xff, 0xff, 239, 1, 2, 3}};
 static const struct ip_addr other = {{0xff, 2, [15] = 3}};
+
+/* Another thread's. */
+static struct {
+	pthread_t thread;
+	sem_t called;
+	bool comes; /**< it has yet to call */
+	int rc;
+} second;
 
 static int net_open(void *ctx, uint16_t port, uint16_t group_port, ud_input_fn *input, void *user)
 {
@@ -65,6 +77,10 @@ static void net_prepare(void *ctx, const struct ip_addr *remote)
 {
 	assert_false(engine_is_held(&v.pair.engine));
 	v.prepared = *remote;
+	if (second.comes) {
+		second.comes = false;
+		sem_post(&second.called);
+	}
 }
 
 static int net_join(void *ctx, const struct ip_addr *g, const struct ip_addr *local)
@@ -94,6 +110,15 @@ static int net_settle(void *ctx, const struct ip_addr *g, const struct ip_addr *
 {
 	assert_false(engine_is_held(&v.pair.engine));
 	v.unsettled = false;
+	if (g && v.first) {
+		void (*first)(void) = v.first;
+		int rc = v.settle_rc;
+
+		v.first = NULL;
+		first();
+		v.settle_rc = v.later_rc;
+		return rc;
+	}
 	return g ? v.settle_rc : 0;
 }
 
@@ -320,6 +345,52 @@ static void test_refused(void **state)
 	assert_int_equal(v.links, LINKS);
 }
 
+static void *attach_too(void *unused)
+{
+	second.rc = rnic_qp_attach(v.qp[0], &group);
+	return NULL;
+}
+
+static void call_second(void)
+{
+	second.comes = true;
+	assert_int_equal(pthread_create(&second.thread, NULL, attach_too, NULL), 0);
+	sem_wait(&second.called);
+}
+
+/* @return what the first of two got that attach a QP to a group at once. */
+static int attach_twice(int first, int later)
+{
+	int rc;
+
+	sem_init(&second.called, 0, 0);
+	v.settle_rc = first;
+	v.later_rc = later;
+	v.first = call_second;
+	rc = rnic_qp_attach(v.qp[0], &group);
+	pthread_join(second.thread, NULL);
+	sem_destroy(&second.called);
+	v.settle_rc = 0;
+	return rc;
+}
+
+/* Who comes while the host is asked for another is told what the host says, too. */
+static void test_attached_at_once(void **state)
+{
+	assert_int_equal(attach_twice(-ENOSPC, -ENOSPC), -ENOSPC);
+	assert_int_equal(second.rc, -ENOSPC);
+	assert_false(rnic_qp_is_attached(v.qp[0]));
+	assert_int_equal(attach_twice(-ENOSPC, 0), -ENOSPC);
+	assert_int_equal(second.rc, 0);
+	assert_true(rnic_qp_is_attached(v.qp[0]));
+	assert_int_equal(rnic_qp_detach(v.qp[0], &group), 0);
+	assert_int_equal(attach_twice(0, 0), 0);
+	assert_int_equal(second.rc, 0);
+	assert_true(rnic_qp_is_attached(v.qp[0]));
+	assert_int_equal(rnic_qp_detach(v.qp[0], &group), 0);
+	assert_int_equal(v.links, 0);
+}
+
 /* The host is told of all that is joined and left, when others have the engine. */
 static void test_settled(void **state)
 {
@@ -466,6 +537,7 @@ int main(void)
 		TEST(test_wrong_number),
 		TEST(test_self),
 		TEST(test_refused),
+		TEST(test_attached_at_once),
 		TEST(test_settled),
 		TEST(test_host_refuses),
 		TEST(test_join),
