@@ -18,16 +18,18 @@ void rdmap_end(struct rdmap *r, const struct rdmap_end *e)
 
 /* ---- upcalls of MPA ---------------------------------------------------------------------- */
 
-static void rdmap_on_operational(void *user, const struct mpa_ulpdu *first)
+void rdmap_open_sending(struct rdmap *r)
 {
-	struct rdmap *r = user;
-
-	/* RFC 6581 section 9: an initiator that cannot go on with our reply says so in this way. */
-	if (first && rdmap_rx_is_terminate(first))
-		return;
 	r->operational = true;
 	r->ops->operational(r->user);
 	rdmap_run(r);
+}
+
+static void rdmap_on_operational(void *user, const struct mpa_ulpdu *first)
+{
+	/* A responder's is taken first: it may be wrong, or a Terminate (RFC 6581 section 9). */
+	if (!first)
+		rdmap_open_sending(user);
 }
 
 static void rdmap_on_rx_done(void *user)

@@ -257,9 +257,9 @@ struct rdmap_ops {
 	/** A work request completed. Sends come in posting order, receives in MSN order. */
 	void (*complete)(void *user, const struct rdmap_wc *wc);
 	/**
-	 * The stream is open for sending (initiator: at rdmap_attach(); responder: at the first
-	 * FPDU, unless that is a Terminate). Work requests that were posted before go out after
-	 * this returns.
+	 * The stream is open for sending (initiator: at rdmap_attach(); responder: when the first
+	 * message was taken, or waits for a receive element; not if that was a Terminate, or
+	 * wrong). Work requests that were posted before go out after this returns.
 	 */
 	void (*operational)(void *user);
 	/** The peer closed its direction; ours is still open. */

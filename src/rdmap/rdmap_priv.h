@@ -178,8 +178,8 @@ bool rdmap_take_header(struct rdmap *r, struct ddp_segment *s, uint8_t *p, uint3
 /** RFC 5040 section 7.2, check 2: the opcode exists and fits the segment. */
 bool rdmap_opcode_fits(const struct ddp_segment *s);
 
-/** A Terminate, right or wrong: the stream ends with it. */
-bool rdmap_rx_is_terminate(const struct mpa_ulpdu *u);
+/** The stream is established: tell, and send what waits. */
+void rdmap_open_sending(struct rdmap *r);
 
 /** The stream's receive side, for MPA. */
 void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u);

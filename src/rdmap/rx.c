@@ -143,14 +143,6 @@ bool rdmap_opcode_fits(const struct ddp_segment *s)
 	       (s->tagged || info->qn == s->qn);
 }
 
-bool rdmap_rx_is_terminate(const struct mpa_ulpdu *u)
-{
-	struct ddp_segment s;
-
-	return ddp_parse(&s, u) == DDP_OK && !s.tagged &&
-	       (s.ulp & RDMAP_CONTROL_OPCODE) == RDMAP_OP_TERMINATE;
-}
-
 static bool rdmap_rx_is_answer(uint8_t opcode)
 {
 	return opcode == RDMAP_OP_READ_RESPONSE || opcode == RDMAP_OP_ATOMIC_RESPONSE ||
@@ -199,6 +191,8 @@ static void rdmap_rx_receive(struct rdmap *r, const struct mpa_ulpdu *u, bool pl
 	rdmap_rx_handle(r, &s);
 	r->rtr_expect = 0; /* only the first may be one */
 	r->heard = true;
+	if (!r->operational && rdmap_alive(r))
+		rdmap_open_sending(r);
 }
 
 void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u)

@@ -289,6 +289,64 @@ static void a_terminate_for_an_rtr(void **state)
 	}
 }
 
+/** Nor was one whose first message is wrong, though its FPDU is good: it is no RTR frame. */
+static void a_wrong_message_for_an_rtr(void **state)
+{
+	/* Writes: to an STag that is none, of another RDMAP version; and an opcode that is none. */
+	static const uint8_t control[][2] = {{0xc1, 0x40}, {0xc1, 0x80}, {0xc1, 0x4f}};
+
+	for (unsigned i = 0; i < sizeof control / sizeof *control; i++) {
+		uint8_t wrong[2 + 14 + 8 + 4] = {0, 22, control[i][0], control[i][1], 0xde, 0xad};
+		const struct rnic_config cfg = {.mpa = {.revision = 2, .rtr = 7}};
+		struct rnic_conn_param cp = {.ird = 4, .ord = 4};
+		struct llp_mem_peer peer;
+		struct pair p;
+
+		pair_init(&p, &cfg);
+		pair_listen(&p, 4);
+		raw_ask(&p, &peer, REQ_KEY "\x10\x02\x00\x04\x80\x04\x80\x04", 24);
+		cp.qp = p.b.qp;
+		assert_int_equal(rnic_ep_accept(p.b.request, &cp), 0);
+		pair_post(&p.b, p.b.qp, 1, RDMAP_WR_SEND, 0, 16, 0, 0);
+		pair_run(&p);
+		llp_mem_peer_consume(&peer, 24); /* the reply */
+		llp_mem_send_raw(peer.llp, wrong, sizeof wrong);
+		pair_run(&p);
+		assert_int_equal(pair_count(&p.b, RNIC_EP_ESTABLISHED), 0);
+		assert_int_equal(pair_count(&p.b, RNIC_EP_DISCONNECTED), 0);
+		assert_int_equal(pair_last(&p.b)->type, RNIC_EP_CONNECT_ERROR);
+		assert_int_equal(pair_last(&p.b)->status, -EPROTO);
+		pair_expect(&p, &p.b, 1, RDMAP_WC_WR_FLUSH_ERR);
+		assert_int_equal(peer.rx[2 + 1] & 0x0f, RDMAP_OP_TERMINATE);
+		assert_true(peer.eof);
+		finish(&p, &peer);
+	}
+}
+
+/** One that waits for its receive is right: a program may post that when it is established. */
+static void a_message_for_an_rtr_waits(void **state)
+{
+	static const uint8_t send[2 + 18 + 4 + 4] = {0, 22, 0x41, 0x43, [15] = 1};
+	const struct rnic_config cfg = {
+		.mpa = {.revision = 2, .rtr = 7, .in_order = true}, .rnr_timeout_ms = 1000};
+	struct rnic_conn_param cp = {.ird = 4, .ord = 4};
+	struct llp_mem_peer peer;
+	struct pair p;
+
+	pair_init(&p, &cfg);
+	pair_listen(&p, 4);
+	raw_ask(&p, &peer, REQ_KEY "\x10\x02\x00\x04\x80\x04\x80\x04", 24);
+	cp.qp = p.b.qp;
+	assert_int_equal(rnic_ep_accept(p.b.request, &cp), 0);
+	llp_mem_send_raw(peer.llp, send, sizeof send);
+	pair_run(&p);
+	assert_int_equal(pair_last(&p.b)->type, RNIC_EP_ESTABLISHED);
+	pair_post_recv(&p.b, p.b.qp, 1, 0, 8);
+	pair_expect(&p, &p.b, 1, RDMAP_WC_SUCCESS);
+	assert_int_equal(pair_count(&p.b, RNIC_EP_ESTABLISHED), 1);
+	finish(&p, &peer);
+}
+
 /** The answer to a Read that is an RTR is a message, and cuts none of ours (RFC 5041 section 5.3).
  */
 static void an_rtr_read_is_answered_between_messages(void **state)
@@ -435,6 +493,8 @@ int main(void)
 		cmocka_unit_test(the_best_rtr_first),
 		cmocka_unit_test(the_reply_names_what_we_take),
 		cmocka_unit_test(a_terminate_for_an_rtr),
+		cmocka_unit_test(a_wrong_message_for_an_rtr),
+		cmocka_unit_test(a_message_for_an_rtr_waits),
 		cmocka_unit_test(an_rtr_read_is_answered_between_messages),
 		cmocka_unit_test(depths_before_rfc_6581),
 		cmocka_unit_test(eight_bytes_of_somebody_else),
