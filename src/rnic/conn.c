@@ -189,6 +189,7 @@ static void conn_no_rtr(struct conn *c)
 		return;
 	}
 	rdmap_abort(&qp->rdmap);
+	qp_note_end(qp, &lost);
 	conn_over(c, &(struct conn_end){.status = lost.error});
 }
 

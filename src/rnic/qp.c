@@ -174,12 +174,16 @@ void qp_drop_connection(struct rnic_qp *qp)
 	bool in_order = qp->closing || rdmap_sq_is_sent(&qp->rdmap);
 
 	if (qp_has_stream(qp)) {
+		const struct rdmap_end end = {.kind = in_order ? RDMAP_END_CLOSED : RDMAP_END_LOST,
+			.error = in_order ? 0 : -ECONNABORTED};
+
 		if (in_order)
 			rdmap_release(&qp->rdmap);
 		else
 			rdmap_abort(&qp->rdmap);
+		qp_note_end(qp, &end);
 		qp_stop(qp);
-		conn_over(c, &(struct conn_end){.status = in_order ? 0 : -ECONNABORTED});
+		conn_over(c, &(struct conn_end){.status = end.error});
 	} else {
 		if (c)
 			conn_abort(c, -ECONNABORTED);
@@ -344,6 +348,7 @@ void qp_abort(struct rnic_qp *qp, int status)
 
 	rdmap_take_acked(&qp->rdmap);
 	rdmap_abort(&qp->rdmap);
+	qp_note_end(qp, &(struct rdmap_end){.kind = RDMAP_END_LOST, .error = status});
 	qp_enter_error(qp);
 	conn_over(c, &(struct conn_end){.status = status});
 }

@@ -87,6 +87,9 @@ void qp_drained(struct rnic_qp *qp);
 /** Begin the orderly close of the stream, unless there is none or it has begun. */
 void qp_close(struct rnic_qp *qp);
 
+/** Note, for people, how its stream has ended. */
+void qp_note_end(struct rnic_qp *qp, const struct rdmap_end *e);
+
 /** Reset the connection, go to ERROR, flush, and report @p status to the endpoint. */
 void qp_abort(struct rnic_qp *qp, int status);
 

@@ -164,16 +164,21 @@ static void qp_stream_log_end(const struct rnic_qp *qp, const struct rdmap_end *
 		e->code, e->swapped ? ", written with its fields swapped, as Linux siw does" : "");
 }
 
+void qp_note_end(struct rnic_qp *qp, const struct rdmap_end *e)
+{
+	qp->last_end = *e;
+	qp->has_ended = true;
+	rnic_count_end(&qp->rnic->terminates, e);
+	PROBE4(ended, qp->num, e->kind, e->layer << 12 | e->etype << 8 | e->code, e->error);
+}
+
 static void qp_stream_ended(void *user, const struct rdmap_end *e)
 {
 	struct rnic_qp *qp = user;
 	struct conn_end end = {.status = 0};
 
 	qp_stream_log_end(qp, e);
-	qp->last_end = *e;
-	qp->has_ended = true;
-	rnic_count_end(&qp->rnic->terminates, e);
-	PROBE4(ended, qp->num, e->kind, e->layer << 12 | e->etype << 8 | e->code, e->error);
+	qp_note_end(qp, e);
 	if (e->kind == RDMAP_END_LOST)
 		end.status = e->error;
 	else if (rdmap_end_is_cut_off(e))

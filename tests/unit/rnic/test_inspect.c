@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <string.h>
 
 static int setup(void **state)
@@ -104,6 +105,33 @@ static void an_error_is_counted_by_its_code(void **state)
 	assert_int_equal(item.state, RNIC_QP_ERROR);
 	assert_true(item.ended && !item.connected);
 	assert_int_equal(item.end.kind, RDMAP_END_TERMINATE_RX);
+}
+
+/** Also where no stream tells: by the program, and by a deadline. */
+static void whatever_ends_a_stream_is_noted(void **state)
+{
+	static const struct rnic_config cfg = {
+		.mpa = {.revision = 2, .crc = true, .peer_to_peer = true, .rtr = MPA_RTR_WRITE}};
+	struct pair *p = *state;
+	struct rnic_conn_param cp = {.qp = p->b.qp, .ird = 4, .ord = 4};
+	struct rnic_inspection b;
+
+	assert_int_equal(pair_go(p->a.qp, RNIC_QP_RESET), 0);
+	pair_run(p);
+	assert_true(the_qp(&p->a).ended);
+	assert_int_equal(the_qp(&p->a).end.kind, RDMAP_END_CLOSED);
+	pair_fini(p);
+	pair_init(p, &cfg);
+	pair_request(p, NULL);
+	llp_mem_set_silent(p->mem, 0, true);
+	cp.qp = p->b.qp;
+	assert_int_equal(rnic_ep_accept(p->b.request, &cp), 0);
+	pair_advance(p, 11000);
+	assert_true(the_qp(&p->b).ended);
+	assert_int_equal(the_qp(&p->b).end.kind, RDMAP_END_LOST);
+	assert_int_equal(the_qp(&p->b).end.error, -ETIMEDOUT);
+	rnic_inspect(p->b.rnic, &b);
+	assert_int_equal(b.terminates.lost, 1);
 }
 
 /** A peer may send any code: those past the table are counted together, and none is lost. */
@@ -215,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_qp_tells_of_its_work, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_error_is_counted_by_its_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(whatever_ends_a_stream_is_noted, setup, teardown),
 		cmocka_unit_test(codes_are_bounded),
 		cmocka_unit_test_setup_teardown(qps_come_and_go_during_a_walk, setup, teardown),
 		cmocka_unit_test_setup_teardown(cqs_and_their_depth, setup, teardown),
