@@ -172,17 +172,35 @@ static bool icmp_is_error(const struct icmp_about *about)
 	return type != ICMP_ECHO_REQUEST && type != ICMP_ECHO_REPLY;
 }
 
-void icmp_unreachable(
-	struct ip_stack *s, const struct icmp_about *about, uint8_t code, uint64_t now)
+/* RFC 1122 section 3.2.2: what must not cause an error. */
+static bool icmp_may_answer(const struct icmp_about *about)
+{
+	const struct ip_rx *rx = about->rx;
+
+	return !rx->secured && !ip_addr_is_any(&rx->src) && !ip_addr_is_multicast(&rx->dst) &&
+	       !icmp_is_error(about);
+}
+
+static void icmp_tell(struct ip_stack *s, const struct icmp_about *about, uint8_t type,
+	uint8_t code, uint64_t now)
 {
 	const struct ip_reply r = {
 		.src = about->rx->dst, .dst = about->rx->src, .proto = ICMP_PROTO, .tos = 0xc0};
-	const struct icmp_error e = {
-		.type = ICMP_UNREACHABLE, .code = code, .quote_max = ICMP_QUOTE_MAX};
+	const struct icmp_error e = {.type = type, .code = code, .quote_max = ICMP_QUOTE_MAX};
 
-	/* Groups never get here: ipv4_input() takes nothing for them. */
-	if (!about->rx->secured && !icmp_is_error(about) && icmp_take_token(s, now))
+	if (icmp_may_answer(about) && icmp_take_token(s, now))
 		icmp_send_error(s, &r, &e, about->m, now);
+}
+
+void icmp_unreachable(
+	struct ip_stack *s, const struct icmp_about *about, uint8_t code, uint64_t now)
+{
+	icmp_tell(s, about, ICMP_UNREACHABLE, code, now);
+}
+
+void icmp_not_reassembled(struct ip_stack *s, const struct icmp_about *about, uint64_t now)
+{
+	icmp_tell(s, about, ICMP_TIME_EXCEEDED, ICMP_TIME_REASSEMBLY, now);
 }
 
 static bool icmp_error_kind(const uint8_t *p, struct ip_error *e)

@@ -26,6 +26,9 @@ struct icmp_about {
 void icmp_unreachable(
 	struct ip_stack *s, const struct icmp_about *about, uint8_t code, uint64_t now);
 
+/** Time exceeded: the rest of the datagram whose first fragment it is about has not come. */
+void icmp_not_reassembled(struct ip_stack *s, const struct icmp_about *about, uint64_t now);
+
 /** ICMPv6 error of @p type, its second word @p arg, if RFC 4443 section 2.4(e) lets us. */
 void icmpv6_error(struct ip_stack *s, const struct icmp_about *about, uint8_t type, uint8_t code,
 	uint32_t arg, uint64_t now);

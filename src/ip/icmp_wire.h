@@ -35,6 +35,8 @@ enum {
 	ICMP_UNREACHABLE_HOST_TOS = 12,
 	ICMP_UNREACHABLE_FILTERED = 13,
 };
+/** Codes of ICMP_TIME_EXCEEDED, and of ICMPv6's. */
+enum { ICMP_TIME_REASSEMBLY = 1 };
 enum { ICMP_NEXT_HOP_MTU = 6 }; /**< RFC 1191 section 4 */
 
 enum {

@@ -193,11 +193,8 @@ static void ipv4_unknown_proto(struct ip_stack *s, const struct ip_rx *rx, uint8
 		return;
 	}
 	s->stats.rx_unknown_proto++;
-	/* RFC 1122 section 3.2.2: nothing about what was sent to a group. */
-	if (!ip_addr_is_multicast(&rx->dst))
-		icmp_unreachable(s, &about,
-			proto == UDP_PROTO ? ICMP_UNREACHABLE_PORT : ICMP_UNREACHABLE_PROTOCOL,
-			now);
+	icmp_unreachable(s, &about,
+		proto == UDP_PROTO ? ICMP_UNREACHABLE_PORT : ICMP_UNREACHABLE_PROTOCOL, now);
 	rte_pktmbuf_free(m);
 }
 
@@ -278,4 +275,19 @@ void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	} else {
 		ipv4_unknown_proto(s, &rx, proto, hlen, m, now);
 	}
+}
+
+void ipv4_not_reassembled(struct ip_stack *s, const struct rte_mbuf *m, uint64_t now)
+{
+	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
+	const struct ip_rx rx = {
+		.src = ip_addr_from_v4(h + IPV4_SRC), .dst = ip_addr_from_v4(h + IPV4_DST)};
+	const struct icmp_about about = {.rx = &rx,
+		.m = m,
+		.proto = h[IPV4_PROTOCOL],
+		.l4_off = (h[IPV4_VERSION_IHL] & 15) * 4U};
+
+	/* RFC 792: not without the first. */
+	if (!(load_be16(h + IPV4_FRAGMENT) & IPV4_OFFSET_MASK))
+		icmp_not_reassembled(s, &about, now);
 }

@@ -10,6 +10,9 @@
 /** A received frame of type IPv4, its data at the IP header. Owns @p m. */
 void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m, uint64_t now);
 
+/** No more comes of the datagram that @p m is a fragment of: tell its sender. Keeps @p m. */
+void ipv4_not_reassembled(struct ip_stack *s, const struct rte_mbuf *m, uint64_t now);
+
 /**
  * Write a header without options. DF is always set, for path MTU discovery. The ID of such an
  * atomic datagram may have any value and is zero (RFC 6864 section 4.1).

@@ -331,3 +331,18 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	else
 		ipv6_walk_headers(&w);
 }
+
+void ipv6_not_reassembled(struct ip_stack *s, struct rte_mbuf *m, uint64_t now)
+{
+	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct ip_rx rx = {0};
+	const struct walk w = {.m = m};
+	struct icmp_about about = {
+		.rx = &rx, .m = m, .proto = IPV6_NH_FRAGMENT, .l4_off = IPV6_LEN};
+
+	memcpy(rx.src.b, h + IPV6_SRC, sizeof rx.src.b);
+	memcpy(rx.dst.b, h + IPV6_DST, sizeof rx.dst.b);
+	/* RFC 8200 section 4.5: not without the first. */
+	if (ipv6_find_upper(&w, &about))
+		icmpv6_error(s, &about, ICMPV6_TIME_EXCEEDED, ICMP_TIME_REASSEMBLY, 0, now);
+}

@@ -10,6 +10,9 @@
 /** A received frame of type IPv6, its data at the IP header. Owns @p m. */
 void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m, uint64_t now);
 
+/** As ipv4_not_reassembled(), for a fragment without other extension headers before it. */
+void ipv6_not_reassembled(struct ip_stack *s, struct rte_mbuf *m, uint64_t now);
+
 struct ipv6_header {
 	const struct ip_addr *src, *dst;
 	uint16_t payload_len;

@@ -3,8 +3,8 @@
 
 #include "base/bytes.h"
 #include "base/container_of.h"
-#include "ip/ipv4_wire.h"
-#include "ip/ipv6_wire.h"
+#include "ip/ipv4.h"
+#include "ip/ipv6.h"
 #include "ip/stack.h"
 
 #include <errno.h>
@@ -51,12 +51,28 @@ static void reassembly_bury(struct reassembly *r)
 	rte_ip_frag_free_death_row(&r->row, 0);
 }
 
+/** Their senders are told. With IPsec nobody knows whether it would have let them in. */
+static void reassembly_expire(struct reassembly *r, uint64_t now)
+{
+	struct ip_stack *s = r->stack;
+
+	rte_ip_frag_table_del_expired_entries(r->table, &r->row, now);
+	for (uint32_t i = 0; i < r->row.cnt && !s->cfg.ipsec; i++) {
+		struct rte_mbuf *m = r->row.row[i];
+
+		if (rte_pktmbuf_mtod(m, const uint8_t *)[IPV4_VERSION_IHL] >> 4 == 4)
+			ipv4_not_reassembled(s, m, now);
+		else
+			ipv6_not_reassembled(s, m, now);
+	}
+	reassembly_bury(r);
+}
+
 static void reassembly_sweep(struct timer *t, uint64_t now)
 {
 	struct reassembly *r = container_of(t, struct reassembly, sweep);
 
-	rte_ip_frag_table_del_expired_entries(r->table, &r->row, now);
-	reassembly_bury(r);
+	reassembly_expire(r, now);
 	if (now - r->last <= TIMEOUT_NS + SWEEP_NS)
 		timer_start(r->stack->cfg.wheel, t, now + SWEEP_NS);
 }
@@ -103,6 +119,8 @@ static void reassembly_begin(struct ip_stack *s, uint64_t now)
 	struct reassembly *r = s->reassembly;
 
 	s->stats.rx_fragments++;
+	/* The library would drop what it takes the place of in silence. */
+	reassembly_expire(r, now);
 	r->last = now;
 	if (!timer_running(&r->sweep))
 		timer_start(s->cfg.wheel, &r->sweep, now + SWEEP_NS);

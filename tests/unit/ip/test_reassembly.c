@@ -234,14 +234,26 @@ static void overlaps_never_come_up(void **state)
 	host_free(h);
 }
 
-static void incomplete_datagrams_expire(void **state)
+/** Makes 10.0.0.2 a neighbour. */
+static struct host *start_v4(void)
 {
 	struct host *h = host_new_v4();
+
+	host_input_hex(h, "ff ff ff ff ff ff 02 00 00 00 00 02 08 06 00 01 08 00 06 04 00 01"
+			  "02 00 00 00 00 02 0a 00 00 02 00 00 00 00 00 00 0a 00 00 01");
+	host_forget(h);
+	return h;
+}
+
+static void incomplete_datagrams_expire(void **state)
+{
+	struct host *h = start_v4();
 
 	fragment_v4(h, 1, 0, 1200, true);
 	host_run(h, 59 * SECOND);
 	assert_int_equal(test_pool_missing(h->pool), 1);
 	host_run(h, 4 * SECOND);
+	host_forget(h);
 	assert_int_equal(test_pool_missing(h->pool), 0);
 	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 1);
 	/* The rest comes too late. */
@@ -250,14 +262,110 @@ static void incomplete_datagrams_expire(void **state)
 	host_free(h);
 }
 
+/** The one ICMP error that went out, at its header; NULL: there was none. */
+static const uint8_t *told(const struct host *h, uint16_t ether, unsigned header, uint8_t proto)
+{
+	const uint8_t *error = NULL;
+
+	for (unsigned i = 0; i < h->n_tx; i++) {
+		const uint8_t *p = rte_pktmbuf_mtod(h->tx[i], const uint8_t *);
+
+		if (load_be16(p + 12) != ether || p[14 + (proto == 1 ? 9 : 6)] != proto ||
+			p[14 + header] >= 128)
+			continue;
+		assert_null(error);
+		error = p + 14 + header;
+	}
+	return error;
+}
+
+/** RFC 792, RFC 1122 section 3.3.2: if the first fragment came, and by the way of all errors. */
+static void senders_of_what_expires_are_told(void **state)
+{
+	struct host *h = start_v4();
+	const uint8_t *icmp;
+
+	fragment_v4(h, 1, 0, 1200, true);
+	fragment_v4(h, 2, 1200, LEN, false);
+	host_run(h, 63 * SECOND);
+	icmp = told(h, 0x0800, 20, 1);
+	assert_non_null(icmp);
+	assert_int_equal(icmp[0], 11);
+	assert_int_equal(icmp[1], 1);
+	assert_int_equal(load_be16(icmp + 8 + 4), 1); /* the ID */
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_tx, 1);
+	host_free(h);
+	/* Those in whose place others come between two sweeps, too. */
+	h = start_v4();
+	fragment_v4(h, 3, 0, 1200, true);
+	host_run(h, 60 * SECOND + 1);
+	h->now += SECOND / 2;
+	fragment_v4(h, 3, 0, 1200, true);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_tx, 1);
+	host_free(h);
+}
+
+/** RFC 8200 section 4.5. */
+static void so_are_those_of_ipv6(void **state)
+{
+	struct host *h = host_new_v6();
+	struct bytes b =
+		bytes("02 00 00 00 00 01 02 00 00 00 00 02 86 dd 60 00 00 00 00 20 3a ff"
+		      "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02"
+		      "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01"
+		      "88 00 00 00 60 00 00 00"
+		      "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02 02 01 02 00 00 00 00 02");
+	const uint8_t *icmp;
+
+	fragment_v6(h, 1, 0, 1232, true);
+	fragment_v6(h, 2, 1232, LEN, false);
+	host_run(h, 62 * SECOND);
+	host_forget(h); /* it was looked for: now it says where it is */
+	fix_v6(&b);
+	host_input(h, &b, 0);
+	icmp = told(h, 0x86dd, 40, 58);
+	assert_non_null(icmp);
+	assert_int_equal(icmp[0], 3);
+	assert_int_equal(icmp[1], 1);
+	host_free(h);
+}
+
+/** @param change an octet of the IPv4 header or behind it, and what it becomes. */
+static void is_not_told(unsigned at, uint8_t change)
+{
+	struct host *h = start_v4();
+	struct bytes b = bytes("02 00 00 00 00 01 02 00 00 00 00 02 08 00"
+			       "45 00 02 14 00 01 20 00 40 01 00 00 0a 00 00 02 0a 00 00 01"
+			       "08 00 00 00 00 00 00 00");
+
+	while (b.len < 14 + 0x214)
+		bytes_add(&b, "00");
+	b.b[14 + at] = change;
+	fix_v4_header(&b);
+	host_input(h, &b, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_fragments, 1);
+	host_run(h, 70 * SECOND);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 1);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_tx, at == 0 ? 1 : 0);
+	host_free(h);
+}
+
+static void but_not_of_everything(void **state)
+{
+	is_not_told(0, 0x45); /* an echo request: it is told of */
+	is_not_told(20, 3);   /* an ICMP error */
+	is_not_told(7, 64);   /* not the first fragment */
+}
+
 static void strangers_can_hold_only_so_many_buffers(void **state)
 {
-	struct host *h = host_new_v4();
+	struct host *h = start_v4();
 
 	for (unsigned i = 0; i < 400; i++)
 		fragment_v4(h, (uint16_t)i, 0, 1200, true);
 	assert_in_range(test_pool_missing(h->pool), 1, 16);
 	host_run(h, 70 * SECOND);
+	host_forget(h);
 	assert_int_equal(test_pool_missing(h->pool), 0);
 	host_free(h);
 	/* Many pieces of one. */
@@ -278,6 +386,9 @@ int main(void)
 		cmocka_unit_test(congestion_is_told_of_the_whole),
 		cmocka_unit_test(overlaps_never_come_up),
 		cmocka_unit_test(incomplete_datagrams_expire),
+		cmocka_unit_test(senders_of_what_expires_are_told),
+		cmocka_unit_test(so_are_those_of_ipv6),
+		cmocka_unit_test(but_not_of_everything),
 		cmocka_unit_test(strangers_can_hold_only_so_many_buffers),
 	};
 
