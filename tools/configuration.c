@@ -78,7 +78,7 @@ static int configuration_export_file(const char *file, const char *command)
 	struct stat st;
 	char *path;
 
-	if (stat(file, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+	if (stat(file, &st) == 0 && !config_can_be_read_again(&st) && !S_ISDIR(st.st_mode))
 		return configuration_complain(command, file,
 			"it is no regular file; expected one that the program can read again");
 	path = realpath(file, NULL);

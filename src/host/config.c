@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* inih cuts longer lines in two; the reader below refuses them before it can. */
@@ -263,8 +264,12 @@ static int config_take_pair(void *arg, const char *section, const char *name, co
 	return 1;
 }
 
-/** Programs read it again: not what is empty then, or what has to be waited for. @return -EINVAL.
- */
+bool config_can_be_read_again(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) || (S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3));
+}
+
+/** @return 0, or -errno; -EINVAL: it cannot be read again. */
 static int config_open(const char *path, FILE **out)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -273,7 +278,7 @@ static int config_open(const char *path, FILE **out)
 	if (fd < 0)
 		return -errno;
 	fstat(fd, &st);
-	if (!S_ISREG(st.st_mode)) {
+	if (!config_can_be_read_again(&st)) {
 		close(fd);
 		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	}

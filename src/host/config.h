@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #define CONFIG_MAX_ADDRESSES 16
 #define CONFIG_MAX_GATEWAYS  4
@@ -118,6 +119,12 @@ static inline uint16_t config_pairing_port(const struct config *c)
 
 /** Set every field to its default. */
 void config_init(struct config *c);
+
+/**
+ * Programs read a configuration when they come to it, and again: not what is empty then, or what
+ * has to be waited for. /dev/null is as empty each time, and says that there is none.
+ */
+bool config_can_be_read_again(const struct stat *st);
 
 /** Read an ini file without sections. @return 0, or -EINVAL / -errno with @p e filled in. */
 int config_read_file(struct config *c, const char *path, struct config_error *e);
