@@ -178,9 +178,7 @@ void rdmap_on_atomic_response(struct rdmap *r, struct ddp_segment *s)
 		rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
 		return;
 	}
-	w = rdmap_sq_answered(r);
-	if (!w)
-		return;
+	w = rdmap_sq_unanswered(r);
 	if (r->rtr_read || !rdmap_atomic_is_atomic(w)) { /* the answer to a Read is due */
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;
@@ -191,6 +189,8 @@ void rdmap_on_atomic_response(struct rdmap *r, struct ddp_segment *s)
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_UNSPECIFIED, s);
 		return;
 	}
+	if (!rdmap_sq_answered(r, w))
+		return;
 	value = load_be64(p + RDMAP_AT_ATOMIC_ORIGINAL_VALUE);
 	rc = r->ops->stag_check(r->user, w->sge[0].stag, w->sge[0].addr, RDMAP_ATOMIC_LEN,
 		RDMAP_ACCESS_READ_SINK, &mem);

@@ -78,11 +78,15 @@ void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status st
 /** Sends and Writes complete of which the LLP knows that they have arrived. */
 void rdmap_sq_take_acked(struct rdmap *r);
 
+/** The oldest Read or Atomic whose answer has not come. There must be one (reads_out). */
+struct rdmap_wqe *rdmap_sq_unanswered(const struct rdmap *r);
+
 /**
- * An answer has come: to the oldest Read or Atomic. All before that has arrived, then, whatever the
- * LLP knows, and completes. @return the Read or Atomic; NULL: the stream has ended meanwhile.
+ * An answer has come, to that one. All before it has arrived, then, whatever the LLP knows, and
+ * completes. Not so with external payload, which may not have been read yet, and the peer guess.
+ * @return false: the stream has ended meanwhile.
  */
-struct rdmap_wqe *rdmap_sq_answered(struct rdmap *r);
+bool rdmap_sq_answered(struct rdmap *r, const struct rdmap_wqe *w);
 
 /** Complete the receive element that is taken. @p wc->op: RDMAP_WC_RECV or RDMAP_WC_RECV_IMM. */
 void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc);

@@ -222,14 +222,14 @@ void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s)
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;
 	}
-	w = rdmap_sq_answered(r);
-	if (!w)
-		return;
+	w = rdmap_sq_unanswered(r);
 	if (w->op != RDMAP_WR_READ && w->op != RDMAP_WR_READ_INV) { /* an Atomic's answer is due */
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;
 	}
 	error = rdmap_read_check_response(r, w, s);
+	if (error == DDP_OK && !rdmap_sq_answered(r, w))
+		return;
 	if (error == DDP_OK && s->len != 0)
 		rc = r->ops->stag_check(
 			r->user, s->stag, s->to, s->len, RDMAP_ACCESS_READ_SINK, &mem);

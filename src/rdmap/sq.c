@@ -85,19 +85,28 @@ void rdmap_sq_take_acked(struct rdmap *r)
 		rdmap_sq_advance(r);
 }
 
-struct rdmap_wqe *rdmap_sq_answered(struct rdmap *r)
+struct rdmap_wqe *rdmap_sq_unanswered(const struct rdmap *r)
 {
-	struct rdmap_sq *q = r->sq;
+	uint32_t i = atomic_load_explicit(&r->sq->tail, memory_order_relaxed);
+	struct rdmap_wqe *w;
 
-	while (rdmap_alive(r)) {
-		uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
-		struct rdmap_wqe *w = rdmap_sq_at(q, tail);
+	do
+		w = rdmap_sq_at(r->sq, i++);
+	while (!rdmap_wr_waits(w) || w->done);
+	return w;
+}
 
-		if (rdmap_wr_waits(w))
-			return w;
+bool rdmap_sq_answered(struct rdmap *r, const struct rdmap_wqe *w)
+{
+	/* The peer's word is not enough where its memory is given back to the program. */
+	while (rdmap_alive(r) && !r->external) {
+		uint32_t tail = atomic_load_explicit(&r->sq->tail, memory_order_relaxed);
+
+		if (rdmap_sq_at(r->sq, tail) == w)
+			break;
 		rdmap_sq_complete_tail(r, tail, RDMAP_WC_SUCCESS);
 	}
-	return NULL;
+	return rdmap_alive(r);
 }
 
 bool rdmap_sq_is_drained(const struct rdmap *r)

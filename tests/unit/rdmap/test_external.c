@@ -173,6 +173,43 @@ static void test_end(void **state)
 	qp_net_done(&n);
 }
 
+#define RESPONSE(at) "\xc1\x42\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x10" at
+
+static void post_read(struct qp *q, uint64_t wr_id, uint32_t offset)
+{
+	qp_wqe_sge(qp_wqe(q, wr_id, RDMAP_WR_READ, RDMAP_WR_SIGNALED), &q->region[0], offset, 4);
+	qp_post(q);
+}
+
+/* A peer answers what has not been sent: memory that is still to be read is not given back. */
+static void test_answer_without_request(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	llp_mem_set_external(n.mem);
+	n.a->config.crc = MPA_CRC_OFF;
+	qp_net_raw_initiator(&n);
+	qp_region_add(n.a, 7, 0x1000, 2 * LEN, LOCAL)->lent = true;
+	llp_mem_hold(mpa_llp(n.a->m), true);
+	post_write(&n, 1, LEN);
+	post_read(n.a, 2, 0);
+	post_read(n.a, 3, 4);
+	qp_run(n.a);
+	assert_int_equal(llp_mem_externals(n.mem), LEN / 1400);
+	FEED(&n, RESPONSE("\x00") "abcd");
+	FEED(&n, RESPONSE("\x04") "efgh");
+	assert_memory_equal(n.a->region[0].mem, "abcdefgh", 8);
+	qp_expect_no_wc(n.a);
+	llp_mem_hold(mpa_llp(n.a->m), false);
+	qp_net_run(&n);
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, LEN);
+	qp_expect_wc(n.a, 2, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 4);
+	qp_expect_wc(n.a, 3, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 4);
+	qp_expect_no_wc(n.a);
+	qp_net_done(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +222,7 @@ int main(void)
 		cmocka_unit_test(test_out_of_bounds),
 		cmocka_unit_test(test_flush),
 		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_answer_without_request),
 	};
 
 	return cmocka_run_group_tests_name("rdmap-external", tests, NULL, NULL);

@@ -331,6 +331,32 @@ static void test_answer_acknowledges(void **state)
 	qp_net_done(&n);
 }
 
+#define ATOMIC_RESPONSE(value) \
+	"\x41\x4b" ZERO4 "\x00\x00\x00\x03" MSN("\x01") ZERO4 MSN("\x01") value
+
+/* What is no answer to the oldest request acknowledges nothing. */
+static void wrong_answer(const char *answer, size_t len)
+{
+	struct qp_net n;
+
+	setup_by_acks(&n);
+	post_write(n.a, 1, RDMAP_WR_SIGNALED);
+	post_read(n.a, 2, qp_region_add(n.a, 7, 0x1000, 4, LOCAL), RDMAP_WR_SIGNALED);
+	llp_mem_hold(mpa_llp(n.a->m), true);
+	qp_run(n.a);
+	qp_net_feed(&n, answer, len);
+	assert_int_equal(n.a->endeds, 1);
+	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	qp_net_done(&n);
+}
+
+static void test_wrong_answer(void **state)
+{
+	wrong_answer(ATOMIC_RESPONSE("abcdefgh"), sizeof(ATOMIC_RESPONSE("abcdefgh")) - 1);
+	wrong_answer(RESPONSE("abcde"), sizeof(RESPONSE("abcde")) - 1);
+}
+
 /* What an answer acknowledges completes before it, and that may end the stream. */
 static void ends_before_answer(enum rdmap_wr_op op, const char *answer, size_t len)
 {
@@ -355,8 +381,7 @@ static void ends_before_answer(enum rdmap_wr_op op, const char *answer, size_t l
 
 static void test_end_before_answer(void **state)
 {
-	static const char atomic[] =
-		"\x41\x4b" ZERO4 "\x00\x00\x00\x03" MSN("\x01") ZERO4 MSN("\x01") "abcdefgh";
+	static const char atomic[] = ATOMIC_RESPONSE("abcdefgh");
 
 	ends_before_answer(RDMAP_WR_READ, RESPONSE("abcdefgh"), sizeof(RESPONSE("abcdefgh")) - 1);
 	ends_before_answer(RDMAP_WR_FETCH_ADD, atomic, sizeof atomic - 1);
@@ -487,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_not_drained_by_the_end),
 		cmocka_unit_test(test_acked),
 		cmocka_unit_test(test_answer_acknowledges),
+		cmocka_unit_test(test_wrong_answer),
 		cmocka_unit_test(test_end_before_answer),
 		cmocka_unit_test(test_reset_by_acks),
 		cmocka_unit_test(test_end_by_acks),
