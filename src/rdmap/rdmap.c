@@ -57,13 +57,13 @@ static void rdmap_on_eof(void *user)
 {
 	struct rdmap *r = user;
 
+	r->eof = true;
 	/* What the last packet acknowledges, or one before it, may not have been told yet. */
 	rdmap_take_acked(r);
 	if (!rdmap_alive(r))
 		return;
 	if (!ddp_at_boundary(&r->ddp) || r->rqe || r->reads_out != 0) {
-		/* The rest will never come. The peer may still hear why we go (section 6.2.1). */
-		rdmap_terminate(r, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, MPA_ERROR_CLOSED);
+		rdmap_fail_cut_off(r);
 		return;
 	}
 	if (!r->closing)

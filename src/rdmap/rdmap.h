@@ -329,6 +329,7 @@ struct rdmap {
 	bool external;           /**< payload may be sent from where it lies */
 	bool ended;              /**< ended() was called, or must not be called any more */
 	bool closing;            /**< rdmap_close() under way */
+	bool eof;                /**< the peer has closed its direction */
 	bool sq_held;            /**< no work request starts */
 	bool draining;           /**< held, or closed meanwhile, and some had started */
 	bool running;            /**< inside rdmap_run() */

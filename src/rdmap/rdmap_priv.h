@@ -223,6 +223,12 @@ void rdmap_fail_ddp(struct rdmap *r, enum ddp_error error, const struct ddp_segm
 /** rdmap_fail() for an error of the RDMA layer found in @p s. */
 void rdmap_fail_rdma(struct rdmap *r, uint8_t etype, uint8_t code, const struct ddp_segment *s);
 
+/**
+ * What we wait for will never come: the peer has closed. It may still hear why we go (RFC 5040
+ * section 6.2.1).
+ */
+void rdmap_fail_cut_off(struct rdmap *r);
+
 /** Try again to send a Terminate that waits for room. */
 void rdmap_terminate_retry(struct rdmap *r);
 

@@ -51,7 +51,8 @@ static void rdmap_terminate_send(struct rdmap *r)
 
 	if (!p && mpa_may_send(r->mpa))
 		return; /* writable() comes here again */
-	/* A responder that has not seen an FPDU must not send one (RFC 5044 7.1.2). */
+	/* A responder that has not seen an FPDU must not send one (RFC 5044 7.1.2), unless it is
+	 * about the first one that came (mpa/fpdu.c). */
 	if (p) {
 		ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_TERMINATE), 0, RDMAP_QN_TERMINATE,
 			r->ddp.tx_msn[RDMAP_QN_TERMINATE], 0);
@@ -107,6 +108,11 @@ void rdmap_fail_rdma(struct rdmap *r, uint8_t etype, uint8_t code, const struct 
 void rdmap_terminate(struct rdmap *r, uint8_t layer, uint8_t etype, uint8_t code)
 {
 	rdmap_fail(r, &(struct rdmap_error){.layer = layer, .etype = etype, .code = code});
+}
+
+void rdmap_fail_cut_off(struct rdmap *r)
+{
+	rdmap_terminate(r, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, MPA_ERROR_CLOSED);
 }
 
 /* ---- receiving --------------------------------------------------------------------------- */

@@ -226,9 +226,9 @@ static bool rdmap_tx_sq_may_start(const struct rdmap *r)
 	 * Atomics, of which RFC 7306 section 5.4 rule 4 says the same. */
 	if (w->flags & RDMAP_WR_FENCE && r->reads_out != 0)
 		return false;
-	/* Section 6.1: never more outstanding than the ORD. */
+	/* Section 6.1: never more outstanding than the ORD. What fails need not wait for that. */
 	if (rdmap_wr_waits(w))
-		return r->ord == 0 || r->reads_out + r->rtr_read < r->ord;
+		return r->ord == 0 || r->eof || r->reads_out + r->rtr_read < r->ord;
 	return true;
 }
 
@@ -255,6 +255,10 @@ static enum rdmap_progress rdmap_tx_step(struct rdmap *r)
 		return r->irq[r->irq_head].atomic ? rdmap_send_atomic_response(r)
 						  : rdmap_send_read_response(r);
 	w = rdmap_sq_at(r->sq, r->sq->next);
+	if (r->eof && rdmap_wr_waits(w)) {
+		rdmap_fail_cut_off(r);
+		return RDMAP_OVER;
+	}
 	if (w->op >= RDMAP_WR_OPS)
 		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
 	if (w->length > MESSAGE_MAX)

@@ -228,6 +228,63 @@ static void test_eof_with_read_outstanding(void **state)
 	qp_net_done(&n);
 }
 
+/* A request after the peer's end has no answer to wait for, however it came to begin so late. */
+static void begins_after_eof(enum rdmap_wr_op op, enum rdmap_wc_op wc_op, bool closing)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_raw_initiator(&n);
+	qp_wqe(n.a, 1, RDMAP_WR_SEND, RDMAP_WR_SIGNALED);
+	qp_post(n.a);
+	qp_wqe_sge(qp_wqe(n.a, 2, op, 0), qp_region_add(n.a, 7, 0, 8, LOCAL), 0, 8);
+	qp_post(n.a);
+	if (closing) {
+		/* Room for the Send alone. */
+		llp_mem_set_buffer(n.mem, 1);
+		llp_mem_hold(mpa_llp(n.a->m), true);
+		rdmap_close(&n.a->r);
+	}
+	llp_shutdown(n.peer.llp);
+	qp_net_run(&n);
+	assert_int_equal(n.a->endeds, 0);
+	llp_mem_hold(mpa_llp(n.a->m), false);
+	qp_run(n.a);
+	qp_net_run(&n);
+	EXPECT(&n, "\x41\x43" ZERO4 ZERO4 "\x00\x00\x00\x01" ZERO4);
+	EXPECT_TERMINATE(&n, "\x20\x01\x00\x00");
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_TX, 0, 2, 0, MPA_ERROR_CLOSED);
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_SEND, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, wc_op, 0);
+	qp_net_done(&n);
+}
+
+static void test_request_after_eof(void **state)
+{
+	for (unsigned closing = 0; closing < 2; closing++) {
+		begins_after_eof(RDMAP_WR_READ, RDMAP_WC_READ, closing);
+		begins_after_eof(RDMAP_WR_FETCH_ADD, RDMAP_WC_FETCH_ADD, closing);
+	}
+}
+
+/* The limit is used up by our RTR Read, whose answer will not come, either. */
+static void test_request_after_eof_at_the_limit(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	n.a->ord = 1;
+	n.a->rtr = MPA_RTR_READ;
+	qp_net_raw_initiator(&n);
+	llp_shutdown(n.peer.llp);
+	qp_net_run(&n);
+	qp_wqe_sge(qp_wqe(n.a, 1, RDMAP_WR_READ, 0), qp_region_add(n.a, 7, 0, 4, LOCAL), 0, 4);
+	qp_post(n.a);
+	qp_run(n.a);
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_TX, 0, 2, 0, MPA_ERROR_CLOSED);
+	qp_net_done(&n);
+}
+
 static void test_eof_inside_fpdu(void **state)
 {
 	struct qp_net n;
@@ -498,6 +555,8 @@ int main(void)
 		cmocka_unit_test(test_timeout),
 		cmocka_unit_test(test_eof),
 		cmocka_unit_test(test_eof_with_read_outstanding),
+		cmocka_unit_test(test_request_after_eof),
+		cmocka_unit_test(test_request_after_eof_at_the_limit),
 		cmocka_unit_test(test_eof_inside_fpdu),
 		cmocka_unit_test(test_attach_again),
 		cmocka_unit_test(test_exchange),
