@@ -426,14 +426,15 @@ static bool tls_input_pass_shown(
 
 /**
  * Records stay below. They are opened again when an FPDU may be whole; or, if the user has enough
- * and does not want it, when there are twice as many: a peer must not have us open the same records
- * with each octet that it sends.
- * @param seq of the record behind those. @param left octets of content that the user has left.
+ * and does not want it, when as much has come as was opened: a peer must not have us open the same
+ * records with each octet that it sends.
+ * @param opened octets of those, of @p waits that are there. @param seq of the record behind those.
+ * @param left octets of content that the user has left.
  */
 static void tls_input_want(
-	struct tls_conn *c, size_t opened, uint64_t seq, size_t left, size_t partial)
+	struct tls_conn *c, size_t opened, size_t waits, uint64_t seq, size_t left, size_t partial)
 {
-	size_t more = c->need > left ? c->need - left : opened;
+	size_t more = c->need > left ? c->need - left : waits;
 
 	if (more < partial)
 		more = partial;
@@ -479,7 +480,7 @@ static bool tls_input_has_come(struct tls_conn *c, const struct tls_input_bytes 
 		return false;
 	opened = b->left - at.left;
 	if (content < c->need && type == TLS_APPLICATION_DATA)
-		tls_input_want(c, opened, c->rx.seq, content, partial);
+		tls_input_want(c, opened, b->left, c->rx.seq, content, partial);
 	c->rx.seq = seq;
 	return content >= c->need || type != TLS_APPLICATION_DATA;
 }
@@ -509,7 +510,7 @@ static bool tls_input_end_run(
 		behind = b->left;
 		left = c->kept.len + r->have - done;
 		more = tls_input_pass_shown(c, b, r);
-		tls_input_want(c, b->left - behind, seq, left, r->partial);
+		tls_input_want(c, b->left - behind, b->left, seq, left, r->partial);
 		if (more && r->have >= r->full) {
 			/* Now there is room for the rest of what began behind them. */
 			tls_input_begin_run(c, b, r);

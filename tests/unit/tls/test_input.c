@@ -138,6 +138,21 @@ static void what_others_have_costs_no_time(void **state)
 	tls_user_expect(&server, 60000);
 }
 
+/** Nor when there is more than is opened at a time. */
+static void nor_does_more_than_is_opened_at_a_time(void **state)
+{
+	begin(0);
+	have_memory(false);
+	server.pause = true;
+	for (size_t at = 0; at < 399000; at += 1400)
+		bring(at, 1400, 1400);
+	assert_in_range(server.shown, 1, 30);
+	server.pause = false;
+	llp_resume(server.llp);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 399000);
+}
+
 /** Of a record, either, that nothing can be had of before it is whole. */
 static void nor_does_a_record_in_pieces(void **state)
 {
@@ -497,6 +512,7 @@ int main(void)
 		TEST(one_longer_than_what_is_opened_at_a_time_is),
 		TEST(many_of_the_longest_are),
 		TEST(what_others_have_costs_no_time),
+		TEST(nor_does_more_than_is_opened_at_a_time),
 		TEST(nor_does_a_record_in_pieces),
 		TEST(nor_do_empty_records),
 		TEST(nor_does_what_comes_behind_new_keys),
