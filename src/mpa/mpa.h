@@ -7,7 +7,10 @@
  * request frame, and the responder a reply. Then comes full operation: FPDUs both ways. Pure
  * protocol: no clock, no lock, no allocation. The CM endpoint above owns the deadlines.
  *
- * After closed(), mpa_abort(), mpa_release() and mpa_reject() every function here does nothing.
+ * After closed(), mpa_abort(), mpa_release() and mpa_reject() what begins, sends, resumes, drops or
+ * ends does nothing, and mpa_reserve() gives no room; queries may be made. Not so mpa_watch_acks()
+ * and mpa_queued(), what needs a reservation, such as mpa_commit() and mpa_cancel(), and
+ * mpa_rx_pause(), which is for inside ulpdu() alone.
  */
 #ifndef MPA_MPA_H
 #define MPA_MPA_H
