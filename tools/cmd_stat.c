@@ -258,12 +258,18 @@ static int cmd_stat_record(struct telemetry_clients *c, const struct cmd_stat_op
 
 /* ---- once -------------------------------------------------------------------------------- */
 
-static void cmd_stat_tell_refused(const struct telemetry_clients *c)
+/** @return false: what was written is not all, as one of them has told more than is kept. */
+static bool cmd_stat_tell_refused(const struct telemetry_clients *c)
 {
-	for (unsigned i = 0; i < c->n; i++)
+	bool whole = true;
+
+	for (unsigned i = 0; i < c->n; i++) {
 		if (c->client[i].refused[0])
 			fprintf(stderr, "uiwarp stat: process %d: %s\n", (int)c->client[i].pid,
 				c->client[i].refused);
+		whole = whole && !c->client[i].excessive;
+	}
+	return whole;
 }
 
 static int cmd_stat_table(struct telemetry_clients *c)
@@ -345,8 +351,8 @@ int cmd_stat(int argc, char **argv)
 		rc = cmd_stat_prometheus(&c);
 	else
 		rc = cmd_stat_table(&c);
-	if (!o.follow && !o.record)
-		cmd_stat_tell_refused(&c);
+	if (!o.follow && !o.record && !cmd_stat_tell_refused(&c))
+		rc = EXIT_FAILURE;
 	telemetry_clients_close(&c);
 	return rc;
 }

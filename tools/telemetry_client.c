@@ -136,6 +136,7 @@ static void telemetry_client_lose(struct telemetry_client *c)
 static void telemetry_client_refuse(struct telemetry_client *c, const char *why)
 {
 	snprintf(c->refused, sizeof c->refused, "%s", why);
+	c->excessive = true;
 	telemetry_client_drop(c);
 }
 
@@ -162,7 +163,7 @@ static bool telemetry_client_begin(struct telemetry_client *c)
 	json_t *greeting;
 	json_int_t room;
 
-	c->waited = false;
+	c->waited = c->excessive = false;
 	c->room = CLIENT_ROOM;
 	c->kept = c->told = 0;
 	greeting = telemetry_client_make_room(c->all, c->room) ? telemetry_client_hear(c) : NULL;

@@ -21,6 +21,7 @@ struct telemetry_client {
 	bool waited;      /**< in vain; its greeting may come later */
 	size_t room;      /**< the longest answer */
 	char refused[80]; /**< the error that telemetry_client_read() has got last, or "" */
+	bool excessive;   /**< it has told more than is kept: what is missing is not known */
 	size_t kept;      /**< private: bytes of memory of its answers */
 	size_t told;      /**< private: bytes of all that it has said */
 	unsigned slices, asleep;       /**< private: how long it is waited for */

@@ -27,6 +27,9 @@ extern struct telemetry *telemetry;
 /** Its engine is not released. */
 extern atomic_bool stuck;
 
+/** It has so many QPs more, and each has 30,000 octets to tell. */
+extern atomic_uint more_qps;
+
 /** What it was told to change: to be read under `changing`. */
 extern char log_level[512], capture[512];
 extern pthread_mutex_t changing;

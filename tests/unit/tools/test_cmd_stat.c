@@ -38,6 +38,23 @@ static void one_that_is_stuck_is_named(void **state)
 	assert_null(strstr(c.out, "10.0.0.2"));
 }
 
+/** Half of what it tells is not passed off as all. */
+static void one_that_tells_too_much_is_named(void **state)
+{
+	static const char *const how[] = {"--json", "--prometheus"};
+	char expected[80];
+
+	snprintf(expected, sizeof expected, "uiwarp stat: process %s: it tells more than is kept\n",
+		pid);
+	more_qps = 5000;
+	for (unsigned i = 0; i < sizeof how / sizeof how[0]; i++) {
+		RUN("stat", how[i]);
+		assert_int_equal(child_exit(&c), 1);
+		assert_string_equal(c.err, expected);
+	}
+	more_qps = 0;
+}
+
 static void a_qp_is_followed(void **state)
 {
 	unsigned lines = 0;
@@ -313,6 +330,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_a_table),
 		cmocka_unit_test(one_that_is_stuck_is_named),
+		cmocka_unit_test(one_that_tells_too_much_is_named),
 		cmocka_unit_test(a_qp_is_followed),
 		cmocka_unit_test(it_is_metrics),
 		cmocka_unit_test(it_is_json),

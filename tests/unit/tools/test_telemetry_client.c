@@ -128,6 +128,7 @@ static void a_list_without_an_end_is_left(void **state)
 		open_all(1);
 		assert_false(telemetry_client_each(of(n), "/l", count, &count_of));
 		assert_string_equal(of(n)->refused, "its list has no end");
+		assert_true(of(n)->excessive);
 		assert_false(of(n)->greeted);
 		assert_in_range(count_of, 0, TELEMETRY_CLIENT_ITEMS);
 		assert_false(lists(renewed(n)));
