@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,6 +43,42 @@ static void log_write_take_signal(int sig)
 		;
 }
 
+/**
+ * A terminal or a pipe has room, and may have less than is written: write() waits for the rest.
+ * O_NONBLOCK is also the other processes' whose stderr it is, so it is set on an opening of ours.
+ * @return a descriptor, or -1: @p fd will do, or there is no other, as at a terminal of another
+ * user.
+ */
+static int log_write_open_anew(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+	char path[48];
+
+	if (flags < 0 || (flags & O_NONBLOCK) || fstat(fd, &st) != 0 ||
+		!(S_ISFIFO(st.st_mode) || isatty(fd)))
+		return -1;
+	snprintf(path, sizeof path, "/proc/thread-self/fd/%d", fd);
+	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/** @return less than 0, with errno, if nothing was taken. */
+static ssize_t log_write_at_once(int fd, const char *text, size_t len)
+{
+	ssize_t n = send(fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	int anew, error;
+
+	if (n >= 0 || errno != ENOTSOCK)
+		return n;
+	anew = log_write_open_anew(fd);
+	n = write(anew < 0 ? fd : anew, text, len);
+	error = errno;
+	if (anew >= 0)
+		close(anew);
+	errno = error;
+	return n;
+}
+
 static void log_write_without_signal(int fd, const char *text, size_t len)
 {
 	sigset_t ours, before, pending;
@@ -51,7 +89,7 @@ static void log_write_without_signal(int fd, const char *text, size_t len)
 	sigaddset(&ours, SIGXFSZ);
 	pthread_sigmask(SIG_BLOCK, &ours, &before);
 	sigpending(&pending);
-	if (write(fd, text, len) < 0)
+	if (log_write_at_once(fd, text, len) < 0)
 		sig = errno == EPIPE ? SIGPIPE : errno == EFBIG ? SIGXFSZ : 0;
 	/* One that waited before is the program's. */
 	if (sig != 0 && sigismember(&pending, sig) == 0)
@@ -77,8 +115,10 @@ static bool log_write_has_stderr(void)
 
 	if (fstat(STDERR_FILENO, &now) != 0)
 		return false;
-	if (log_write_first.open && now.st_dev == log_write_first.device &&
-		now.st_ino == log_write_first.inode)
+	/* A program that was started without has its data at 2, whatever its kind. */
+	if (!log_write_first.open)
+		return isatty(STDERR_FILENO);
+	if (now.st_dev == log_write_first.device && now.st_ino == log_write_first.inode)
 		return true;
 	if (S_ISREG(now.st_mode))
 		return (fcntl(STDERR_FILENO, F_GETFL) & O_APPEND) != 0;

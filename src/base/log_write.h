@@ -11,15 +11,17 @@
 
 /**
  * One write() of @p text, if @p fd takes it at once: otherwise it is lost, and so is the rest of
- * what is taken in part. No signal comes of it: neither where nobody reads a FIFO any more, nor at
- * the limit of a file's size. errno stays.
+ * what is taken in part. Only a terminal or a pipe of another user may be waited for, when it has
+ * room for a part and cannot be opened anew. No signal comes of it: neither where nobody reads a
+ * FIFO any more, nor at the limit of a file's size. errno stays.
  */
 void log_write(int fd, const char *text, size_t len);
 
 /**
  * log_write() to stderr, as long as that is what the program was started with, or what it may have
  * been turned to since: a terminal, a pipe, or a file that is appended to, such as a daemon's log.
- * Anything else may be data of a program that has closed its stderr.
+ * Anything else may be data of a program that has closed its stderr. One that was started without
+ * has a terminal there at most.
  */
 void log_write_stderr(const char *text, size_t len);
 

@@ -341,7 +341,9 @@ const struct config_key config_keys[] = {
 			"that does not open is in our sentence."},
 	{"log_file", CONFIG_IS_TEXT(log_file, "the path of a file"), .absent = "standard error",
 		.text = "Where it is reported. Nobody waits for it: lines that a FIFO, a pipe "
-			"or a terminal does not take at once are lost."},
+			"or a terminal does not take at once are lost; another user's "
+			"terminal may be waited for. A file that takes the place of standard "
+			"error later gets lines only if it is appended to."},
 	{"telemetry", CONFIG_IS_SWITCH(telemetry), .initial = "on",
 		.text = "Show what runs, to the same user and root alone: a socket beside the "
 			"slots' files that `uiwarp stat`, `uiwarp top` and `uiwarp ctl` ask. "

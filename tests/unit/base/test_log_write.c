@@ -88,6 +88,35 @@ static void a_full_pipe_is_not_waited_for(void **state)
 	close(ends[1]);
 }
 
+/** It says that it has room, and has it for a part. Whoever waits for the rest gets SIGALRM. */
+static void write_more_than_there_is_room_for(int fd)
+{
+	static char text[1 << 20];
+
+	memset(text, 'x', sizeof text);
+	alarm(60);
+	log_write(fd, text, sizeof text);
+	alarm(0);
+	assert_int_equal(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+	close(fd);
+}
+
+static void room_for_a_part_is_not_waited_for(void **state)
+{
+	int ends[2], master = posix_openpt(O_RDWR | O_NOCTTY);
+
+	assert_int_equal(pipe(ends), 0);
+	write_more_than_there_is_room_for(ends[1]);
+	close(ends[0]);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	write_more_than_there_is_room_for(ends[1]);
+	close(ends[0]);
+	if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
+		skip();
+	write_more_than_there_is_room_for(open(ptsname(master), O_WRONLY | O_NOCTTY));
+	close(master);
+}
+
 static void assert_no_signal_waits(int sig)
 {
 	sigset_t pending;
@@ -204,19 +233,55 @@ static void stderr_of_the_start_gets_its_lines(void **state)
 	assert_file(path, strlen(line));
 }
 
+/** Of a process without stderr: a pipe, or a file that is appended to, at 2. @return its status. */
+static int write_line_beside_data(const char *kind)
+{
+	int ends[2];
+	char path[40], c;
+
+	if (strcmp(kind, "pipe") == 0 && pipe(ends) == 0) {
+		ends[0] = dup(ends[0]);
+		dup2(ends[1], STDERR_FILENO);
+	} else {
+		ends[0] = open_file(path, O_APPEND);
+		dup2(ends[0], STDERR_FILENO);
+		unlink(path);
+	}
+	fcntl(ends[0], F_SETFL, O_NONBLOCK | O_APPEND);
+	log_write_stderr(line, strlen(line));
+	lseek(ends[0], 0, SEEK_SET);
+	return read(ends[0], &c, 1) > 0;
+}
+
+static void without_stderr_at_the_start_nothing_is_one(void **state)
+{
+	static const char *const kinds[] = {"pipe", "file"};
+	char command[200];
+
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(command, sizeof command, "exec /proc/%d/exe %s 2>&-", (int)getpid(),
+			kinds[i]);
+		assert_int_equal(system(command), 0);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_is_one_write),
 		cmocka_unit_test(a_full_pipe_is_not_waited_for),
+		cmocka_unit_test(room_for_a_part_is_not_waited_for),
 		cmocka_unit_test(a_reader_that_is_gone_ends_nobody),
 		cmocka_unit_test(a_limit_of_files_ends_nobody),
 		cmocka_unit_test(a_signal_of_the_program_stays),
 		cmocka_unit_test(data_in_place_of_stderr_gets_no_line),
 		cmocka_unit_test(a_daemons_log_gets_its_lines),
 		cmocka_unit_test(stderr_of_the_start_gets_its_lines),
+		cmocka_unit_test(without_stderr_at_the_start_nothing_is_one),
 	};
 
+	if (argc > 1 && strcmp(argv[1], "line") != 0)
+		return write_line_beside_data(argv[1]);
 	if (argc > 1) {
 		log_write_stderr(line, strlen(line));
 		return 0;
