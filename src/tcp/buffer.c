@@ -22,8 +22,8 @@
 #define RTT_MOST (4000 * TCP_MS)
 /** Time stamps tick in milliseconds: what they say about less is noise. */
 #define RTT_BY_TIMESTAMP (2 * TCP_MS)
-/** Segments in one round trip that make its time stamps' echo a round trip time, and the largest of
- *  them what a full segment is. */
+/** Full segments' text in one round trip that makes its time stamps' echo a round trip time, and
+ * the largest of its segments what a full one is. */
 #define RTT_SEGMENTS 8
 
 void tcp_buffer_init_stack(struct tcp_stack *s)
@@ -175,10 +175,13 @@ static void tcp_buffer_measure_rtt(struct tcp_conn *c, uint32_t taken)
 	tcp_buffer_set_rtt(c, u64_max(u64_min(rtt, bound), 1000));
 }
 
-/** The path or the peer may have come down to less: then an ACK is due the sooner. */
+/**
+ * The path or the peer may have come down to less: then an ACK is due the sooner. It shows in what
+ * would have filled full segments; less than that may be a few short messages.
+ */
 static void tcp_buffer_measure_segments(struct tcp_conn *c, uint32_t taken)
 {
-	if (taken >= (uint32_t)RTT_SEGMENTS * c->rcv_mss_now)
+	if (taken >= (uint32_t)RTT_SEGMENTS * c->rcv_mss)
 		c->rcv_mss = (uint16_t)u32_max(c->rcv_mss_now, TCP_RCV_MSS_MIN);
 	c->rcv_mss_now = 0;
 }

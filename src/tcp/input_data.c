@@ -402,6 +402,7 @@ static void tcp_data_keep_out_of_order(
 	c->out_of_order++;
 	c->s->stats.out_of_order++;
 	tcp_buffer_received(c);
+	tcp_buffer_segment(c, seg->len);
 	may = e && tcp_data_make_room(c, e->ooo.held);
 	if (e && tcp_ooo_state_offer(c, seg, m, may)) {
 		rte_pktmbuf_free(m);

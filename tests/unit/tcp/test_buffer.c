@@ -331,12 +331,33 @@ static void test_full_segment_is_what_comes(void **state)
 	assert_int_equal(c->rcv_mss, 1400);
 	peer_sends_segments(3, 600); /* too few to tell */
 	assert_int_equal(c->rcv_mss, 1400);
-	peer_sends_segments(10, 600);
+	peer_sends_segments(8, 64); /* short messages */
+	assert_int_equal(c->rcv_mss, 1400);
+	peer_sends_segments(20, 600);
 	assert_int_equal(c->rcv_mss, 600);
-	peer_sends_segments(10, 50);
+	peer_sends_segments(100, 50);
 	assert_int_equal(c->rcv_mss, TCP_RCV_MSS_MIN);
 	peer_sends_segments(1, 1400);
 	assert_int_equal(c->rcv_mss, 1400);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+/* What waits behind a gap tells it as well. */
+static void test_full_segment_behind_a_gap(void **state)
+{
+	static char text[1400];
+
+	c = host_accepted(&h, &p, TCP_HAS_MSS, NULL);
+	peer_sends_segments(10, sizeof text);
+	host_advance(&h, 200 * MS);
+	peer_send(&p, 0, text, 50);
+	for (unsigned i = 1; i < 20; i++)
+		peer_send_at(
+			&p, TCP_ACK, p.seq + i * (uint32_t)sizeof text, p.ack, text, sizeof text);
+	host_advance(&h, 200 * MS);
+	peer_send(&p, 0, text, 50);
+	assert_int_equal(c->rcv_mss, sizeof text);
 	ip_double_drain(&h.ip);
 	host_end(&h);
 }
@@ -345,6 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_full_segment_is_what_comes),
+		cmocka_unit_test(test_full_segment_behind_a_gap),
 		cmocka_unit_test(test_begins_with_little),
 		cmocka_unit_test(test_stays_ahead_of_slow_start),
 		cmocka_unit_test(test_a_gap_does_not_close_the_window),
