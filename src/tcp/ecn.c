@@ -67,6 +67,8 @@ void tcp_ecn_echoed(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	bool ece = (seg->flags & TCP_ECE) && tcp_ecn_capable(c);
 
+	if (seq_lt(seg->ack, c->snd_una)) /* overtaken: what it tells has been acted upon */
+		return;
 	c->ece_received += ece;
 	if (c->ecn.waiting) {
 		/* Section 6.1.2: once per window; the peer cannot know of our CWR before it has

@@ -282,6 +282,29 @@ static void test_old_echoes_cause_no_second_cwr(void **state)
 	host_end(&h);
 }
 
+/* What it tells is of a window that was reduced for it before. */
+static void test_overtaken_echo_is_no_second_one(void **state)
+{
+	uint32_t una, ssthresh;
+
+	established();
+	send_window();
+	ip_double_drain(&h.ip);
+	una = p.ack += 500;
+	peer_send(&p, TCP_ECE, NULL, 0);
+	ssthresh = c->cc.ssthresh;
+	app_send(&h.app, "a", 1);
+	ip_double_drain(&h.ip);
+	ack_with(0);
+	assert_int_equal(tcp_flight(c), 0);
+	peer_send_at(&p, TCP_ACK | TCP_ECE, p.seq, una + 500, NULL, 0);
+	assert_int_equal(c->cc.ssthresh, ssthresh);
+	app_send(&h.app, "b", 1);
+	host_expect(&h, &a);
+	assert_false(a.h.flags & TCP_CWR);
+	host_end(&h);
+}
+
 static void test_echo_without_negotiation_is_nothing(void **state)
 {
 	uint32_t cwnd;
@@ -411,6 +434,7 @@ int main(void)
 		cmocka_unit_test(test_window_probe_is_not_ect),
 		cmocka_unit_test(test_echo_slows_down_once_per_window),
 		cmocka_unit_test(test_old_echoes_cause_no_second_cwr),
+		cmocka_unit_test(test_overtaken_echo_is_no_second_one),
 		cmocka_unit_test(test_echo_without_negotiation_is_nothing),
 		cmocka_unit_test(test_echo_for_ever_is_not_believed),
 		cmocka_unit_test(test_mark_is_echoed_until_cwr),
