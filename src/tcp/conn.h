@@ -74,7 +74,8 @@ struct tcp_conn {
 	bool stalled : 1;       /**< stall tells since when (stall.h) */
 	uint8_t syn_sent_n : 7; /**< transmissions of our SYN */
 	bool acks_watched : 1;  /**< the user is told of them (llp_watch_acks()) */
-	uint8_t challenges;
+	uint8_t challenges : 7;
+	bool window_asked : 1; /**< a probe of the closed window left */
 	uint8_t ring_log2 : 7; /**< how large a ring to begin with */
 	bool eof_owed : 1;     /**< the user has not been shown all before the FIN */
 	bool dirty : 1;

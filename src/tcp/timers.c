@@ -43,12 +43,19 @@ static bool tcp_timers_is_answered(const struct tcp_conn *c)
 	return c->heard_at >= c->progress_at;
 }
 
+/** No answer is missing of a peer with a closed window: it gave one, or was not asked yet. */
+static bool tcp_timers_owes_nothing(const struct tcp_conn *c)
+{
+	return tcp_timers_is_answered(c) || (c->persist && !c->window_asked);
+}
+
 /** A peer with a closed window is asked: an answer is missing from now on, or from before. */
 static void tcp_timers_ask(struct tcp_conn *c)
 {
 	/* Without a user, an answer is no sign of progress. */
-	if (!c->orphan && tcp_timers_is_answered(c))
+	if (!c->orphan && tcp_timers_owes_nothing(c))
 		c->progress_at = c->s->now;
+	c->window_asked = true;
 }
 
 /**
@@ -59,7 +66,7 @@ static void tcp_timers_ask(struct tcp_conn *c)
  */
 static uint64_t tcp_timers_user_deadline(const struct tcp_conn *c)
 {
-	if (!c->orphan && tcp_is_shut(c) && tcp_timers_is_answered(c))
+	if (!c->orphan && tcp_is_shut(c) && tcp_timers_owes_nothing(c))
 		return TIMER_NEVER;
 	return c->progress_at + tcp_timers_user_timeout(c);
 }
@@ -87,6 +94,7 @@ uint64_t tcp_timers_interval(const struct tcp_conn *c)
 void tcp_timers_start_persist(struct tcp_conn *c)
 {
 	c->persist = true;
+	c->window_asked = false;
 	c->wnd_moved = false;
 	/* Without a user, closing and opening the window is no sign of progress. */
 	if (!c->orphan)

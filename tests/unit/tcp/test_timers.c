@@ -190,6 +190,28 @@ static void test_user_timeout_is_kept(void **state)
 	host_end(&h);
 }
 
+/* Of a peer that was last heard before its window was in the way: from the first probe on. */
+static void test_user_timeout_begins_with_the_first_probe(void **state)
+{
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 1000};
+
+	start(&cfg);
+	c->rto.base = 900 * MS;
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	host_advance(&h, 10000 * MS);
+	ip_double_drain(&h.ip);
+	app_send(&h.app, "abc", 3);
+	assert_int_equal(sent_within(890 * MS), 0);
+	assert_int_equal(sent_within(20 * MS), 1);
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 980 * MS);
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 20 * MS);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	host_end(&h);
+}
+
 /* However long a peer may be idle. */
 static void test_user_timeout_is_kept_by_keepalives(void **state)
 {
@@ -680,6 +702,7 @@ int main(void)
 		cmocka_unit_test(test_timeouts_do_not_grow_on_the_link),
 		cmocka_unit_test(test_last_retransmission_is_in_time),
 		cmocka_unit_test(test_user_timeout_is_kept),
+		cmocka_unit_test(test_user_timeout_begins_with_the_first_probe),
 		cmocka_unit_test(test_user_timeout_is_kept_by_keepalives),
 		cmocka_unit_test(test_user_timeout_is_configured),
 		cmocka_unit_test(test_standing_still_is_not_the_peers_silence),
