@@ -119,6 +119,7 @@ bool stat_process_collect(struct stat_process *p, struct telemetry_client *c, bo
 		return false;
 	json_object_set_new(p->about, "info", info);
 	json_object_set_new(p->about, "socket", json_string(c->name));
+	json_object_set_new(p->about, "directory", json_string(telemetry_client_directory(c)));
 	stat_process_ask(p, c, "stats", "/uiwarp/stats");
 	stat_process_ask(p, c, "rnic", "/uiwarp/rnic");
 	stat_process_ask_list(p, c, STAT_CONNECTIONS);

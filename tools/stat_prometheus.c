@@ -74,9 +74,14 @@ static void stat_prometheus_begin(FILE *out, const char *name, const struct stat
 
 	fprintf(out, "%s{pid=\"%" JSON_INTEGER_FORMAT "\"", name,
 		json_integer_value(json_object_get(info, "pid")));
-	/* Where several PID namespaces use one directory, numbers may be the same. */
+	/*
+	 * PID namespaces may have the same numbers: sockets differ within a directory. Of the
+	 * directories at most one has a long name, so what is cut off tells nothing apart.
+	 */
 	stat_prometheus_label(
 		out, "socket", json_string_value(json_object_get(p->about, "socket")));
+	stat_prometheus_label(
+		out, "directory", json_string_value(json_object_get(p->about, "directory")));
 	stat_prometheus_label(out, "program", json_string_value(json_object_get(info, "program")));
 	stat_prometheus_label(out, "device", json_string_value(json_object_get(info, "device")));
 }
@@ -279,7 +284,7 @@ static int stat_prometheus_keep_list(
 /** @return 0, -ENOMEM or -ENOBUFS. @param bytes of memory that it takes */
 static int stat_prometheus_keep_about(json_t *to, const json_t *from, size_t *bytes, size_t room)
 {
-	static const char *const key[] = {"info", "socket", "stats", "rnic"};
+	static const char *const key[] = {"info", "socket", "directory", "stats", "rnic"};
 	char *text;
 
 	for (unsigned i = 0; i < sizeof key / sizeof key[0]; i++)

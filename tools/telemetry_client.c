@@ -363,6 +363,11 @@ bool telemetry_client_error(const json_t *answer, const char *key, char *text, s
 
 /* ---- all of them ------------------------------------------------------------------------- */
 
+const char *telemetry_client_directory(const struct telemetry_client *c)
+{
+	return c->all->places.path[c->place];
+}
+
 /** Connected, or too many others wait to be. */
 static bool telemetry_client_is_there(const struct telemetry_client *c)
 {
@@ -441,7 +446,7 @@ static bool telemetry_clients_look(
 	if (one->greeted)
 		return false;
 	if (one->fd == -EAGAIN)
-		one->fd = telemetry_socket_connect(c->places.path[one->place], one->name);
+		one->fd = telemetry_socket_connect(telemetry_client_directory(one), one->name);
 	if (one->fd >= 0 && telemetry_client_is_ready(one, POLLIN, 0)) {
 		if (!telemetry_client_begin(one))
 			telemetry_client_drop(one);

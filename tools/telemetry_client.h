@@ -69,6 +69,9 @@ void telemetry_clients_renew(struct telemetry_clients *c);
 
 void telemetry_clients_close(struct telemetry_clients *c);
 
+/** The directory of its socket. Its name tells it apart only there. */
+const char *telemetry_client_directory(const struct telemetry_client *c);
+
 /**
  * The value that answers @p command. The caller owns it. A process that runs, or wants to, is
  * waited for half a minute; one that is stopped, or of which all threads sleep, for two seconds.

@@ -26,6 +26,7 @@ struct telemetry_row_member {
 static const struct telemetry_row_member telemetry_row_members[] = {
 	TELEMETRY_ROW_NUMBER("pid", pid),
 	TELEMETRY_ROW_TEXT("socket", socket),
+	TELEMETRY_ROW_TEXT("directory", directory),
 	TELEMETRY_ROW_TEXT("program", program),
 	TELEMETRY_ROW_TEXT("device", device),
 	TELEMETRY_ROW_NUMBER("qp", qp),
@@ -126,8 +127,11 @@ void telemetry_row_read(struct telemetry_row *r, struct json_reader *j)
 
 int telemetry_row_compare_process(const struct telemetry_row *a, const struct telemetry_row *b)
 {
-	return a->pid != b->pid ? (a->pid > b->pid) - (a->pid < b->pid)
-				: strcmp(a->socket, b->socket);
+	int d = (a->pid > b->pid) - (a->pid < b->pid);
+
+	if (!d)
+		d = strcmp(a->socket, b->socket);
+	return d ? d : strcmp(a->directory, b->directory);
 }
 
 void telemetry_row_connect(struct telemetry_row *qp, const struct telemetry_row *c)
@@ -173,6 +177,8 @@ void telemetry_row_write(const struct telemetry_row *r, struct json_text *j)
 	json_text_integer(j, "pid", r->pid);
 	if (*r->socket)
 		json_text_string(j, "socket", r->socket);
+	if (*r->directory)
+		json_text_string(j, "directory", r->directory);
 	json_text_string(j, "program", r->program);
 	json_text_string(j, "device", r->device);
 	if (r->qp)

@@ -19,9 +19,11 @@
 struct telemetry_row {
 	pid_t pid;
 	uint32_t qp; /**< 0: a connection without a QP */
-	/** Of the process: numbers may be the same where several PID namespaces use one directory.
+	/**
+	 * Of the process: PID namespaces may have the same numbers. The directory may be cut: at
+	 * most one of them has a long name.
 	 */
-	char socket[TELEMETRY_NAME];
+	char socket[TELEMETRY_NAME], directory[64];
 	char program[20], device[36], state[16], local[72], remote[72], cc[16];
 	bool connected;
 	uint64_t srtt, min_rtt, cwnd, pacing_rate, mss, queued, unread; /**< ns, bytes */

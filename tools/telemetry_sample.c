@@ -2,6 +2,7 @@
 #include "tools/telemetry_sample.h"
 
 #include "base/siphash.h"
+#include "tools/terminal_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,6 +53,7 @@ static bool telemetry_sample_read_row(
 	telemetry_row_read(r, j);
 	r->pid = from->process.pid;
 	memcpy(r->socket, from->process.socket, sizeof r->socket);
+	memcpy(r->directory, from->process.directory, sizeof r->directory);
 	memcpy(r->program, from->process.program, sizeof r->program);
 	memcpy(r->device, from->process.device, sizeof r->device);
 	return true;
@@ -162,6 +164,9 @@ static int telemetry_sample_process(struct telemetry_sample *s, struct telemetry
 	/* As its socket has it: it may be in a PID namespace of its own. */
 	from.process.pid = c->pid;
 	memcpy(from.process.socket, c->name, sizeof c->name);
+	snprintf(from.process.directory, sizeof from.process.directory, "%s",
+		telemetry_client_directory(c));
+	terminal_text(from.process.directory);
 	if (!telemetry_client_each(c, "/uiwarp/qps", telemetry_sample_read_qp, &from))
 		s->n = from.first;
 	if (!from.rc && !telemetry_client_each(

@@ -95,7 +95,7 @@ shown() {
 	) || { say "a field of --json is not as it must be"; return 1; }
 	ask stat --prometheus "$client_pid" "$server_pid" >"$case_dir/metrics" || return 1
 	are_metrics "$case_dir/metrics" || { say "stat --prometheus tells no metrics"; return 1; }
-	has_line "$case_dir/metrics" "^uiwarp_connection_acked_bytes_total\{pid=\"$client_pid\",socket=\"telemetry.$client_pid\",program=\"rping\",.*qp=\"$qp\"" ||
+	has_line "$case_dir/metrics" "^uiwarp_connection_acked_bytes_total\{pid=\"$client_pid\",socket=\"telemetry.$client_pid\",directory=\"/[^\"]*\",program=\"rping\",.*qp=\"$qp\"" ||
 		{ say "no bytes are of QP $qp"; return 1; }
 	ask stat --follow "$qp" --count 3 --interval 0.05 "$client_pid" >"$case_dir/lines" || return 1
 	(($(grep -c ' RTS ' "$case_dir/lines") == 3)) || { say "QP $qp is not followed"; return 1; }

@@ -15,7 +15,8 @@
 /** A process with one of everything, and no regions. */
 static const char about_text[] =
 	"{\"info\":{\"pid\":7,\"program\":\"a\\n\\u001bb\",\"device\":\"uiw0\"},"
-	"\"socket\":\"telemetry.7\",\"stats\":{\"tcp\":{\"retransmits\":12},"
+	"\"socket\":\"telemetry.7\",\"directory\":\"/run/"
+	"uiwarp\",\"stats\":{\"tcp\":{\"retransmits\":12},"
 	"\"drops\":{\"tcp_bad_cksum\":5}},"
 	"\"rnic\":{\"terminates\":[{\"layer\":1,\"type\":2,\"code\":3,\"sent\":4,\"received\":0}]}"
 	"}";

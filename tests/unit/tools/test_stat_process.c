@@ -43,6 +43,8 @@ static void connections_have_their_qps(void **state)
 
 	open_all(1);
 	assert_true(stat_process_collect(&p, of(n), true));
+	assert_string_equal(json_string_value(json_object_get(p.about, "socket")), server[n].name);
+	assert_string_equal(json_string_value(json_object_get(p.about, "directory")), directory);
 	assert_int_equal(p.list[STAT_CONNECTIONS].n, 5);
 	assert_int_equal(qp_of(&p, 0), 5);
 	assert_int_equal(qp_of(&p, 1), 6);

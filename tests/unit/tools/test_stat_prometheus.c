@@ -65,6 +65,25 @@ static void more_than_is_kept_is_an_error(void **state)
 	stat_process_free(&p);
 }
 
+/** Prometheus takes nothing of a text that has a sample twice. */
+static void processes_of_two_directories_are_told_apart(void **state)
+{
+	struct stat_process p[2] = {process(), process()};
+	struct stat_prometheus all = {.room = STAT_PROMETHEUS_BYTES};
+	char *text, *line, *rest;
+
+	json_object_set_new(p[1].about, "directory", json_string("/tmp/uiwarp-0"));
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(stat_prometheus_keep(&all, &p[i]), 0);
+		stat_process_free(&p[i]);
+	}
+	text = metrics_of(&all);
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		assert_true(*line == '#' || !strstr(rest, line));
+	free(text);
+	stat_prometheus_free(&all);
+}
+
 /** The length of the label that begins so. */
 static size_t label_of(const struct stat_prometheus *all, const char *begins)
 {
@@ -114,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_kept_makes_the_same_metrics),
 		cmocka_unit_test(more_than_is_kept_is_an_error),
+		cmocka_unit_test(processes_of_two_directories_are_told_apart),
 		cmocka_unit_test(labels_are_cut),
 	};
 

@@ -108,8 +108,9 @@ static void the_longest_line_fits(void **state)
 	memset(&r, 0xff, sizeof r);
 	r.connected = true;
 	r.srtt = r.min_rtt = UINT64_MAX;
-	for (char *t = r.program; t < r.cc + sizeof r.cc; t++)
+	for (char *t = r.socket; t < r.cc + sizeof r.cc; t++)
 		*t = '"';
+	r.socket[sizeof r.socket - 1] = r.directory[sizeof r.directory - 1] = '\0';
 	r.program[sizeof r.program - 1] = r.device[sizeof r.device - 1] = '\0';
 	r.state[sizeof r.state - 1] = r.local[sizeof r.local - 1] = '\0';
 	r.remote[sizeof r.remote - 1] = r.cc[sizeof r.cc - 1] = '\0';

@@ -35,6 +35,7 @@ static void what_is_written_is_read(void **state)
 	r = (struct telemetry_row){.pid = 12,
 		.qp = 131073,
 		.socket = "telemetry.12.1",
+		.directory = "/run/uiwarp",
 		.program = "a \"b\"",
 		.device = "uiw0",
 		.state = "RTS",
@@ -129,6 +130,20 @@ static void a_qp_gets_its_connection(void **state)
 	assert_string_equal(qp.remote, "");
 }
 
+/** Numbers and names may be the same in two directories. */
+static void processes_differ_by_their_directories(void **state)
+{
+	struct telemetry_row a, b;
+
+	read_text(&a, "{\"pid\": 7, \"socket\": \"telemetry.7\", \"directory\": \"/run/uiwarp\"}");
+	b = a;
+	assert_int_equal(telemetry_row_compare_process(&a, &b), 0);
+	read_text(
+		&b, "{\"pid\": 7, \"socket\": \"telemetry.7\", \"directory\": \"/tmp/uiwarp-0\"}");
+	assert_true(telemetry_row_compare_process(&a, &b) < 0);
+	assert_true(telemetry_row_compare_process(&b, &a) > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +151,7 @@ int main(void)
 		cmocka_unit_test(texts_are_harmless_and_fit),
 		cmocka_unit_test(order_does_not_matter),
 		cmocka_unit_test(a_qp_gets_its_connection),
+		cmocka_unit_test(processes_differ_by_their_directories),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

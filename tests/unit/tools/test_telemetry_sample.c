@@ -21,6 +21,10 @@ static void rows_of_all_processes_are_bound(void **state)
 	clients.rows = 4;
 	assert_int_equal(telemetry_sample_take(&s, &clients, NULL), 0);
 	assert_int_equal(s.n, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_string_equal(s.row[i].socket, server[i / 2].name);
+		assert_string_equal(s.row[i].directory, directory);
+	}
 	telemetry_sample_free(&s);
 	/* Neither a connection nor a QP is left out. */
 	for (unsigned rows = 3; rows >= 2; rows--) {
