@@ -63,7 +63,7 @@ static int slot_own_named(const char *path, int n, size_t size)
 static int slot_root_directory(char *path, size_t size)
 {
 	if (slot_own_named(path, snprintf(path, size, "/run/uiwarp"), size) == 0 &&
-		access(path, W_OK) == 0)
+		faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0)
 		return 0;
 	return slot_own_named(path, slot_name_temporary(path, size), size);
 }
@@ -122,19 +122,32 @@ static int slot_runtime_directory(char path[SLOT_PATH])
 	return slot_own_directory(path);
 }
 
+/** In a user namespace it may be another root's, which is nobody's fault. */
+static int slot_run_directory(const char *path)
+{
+	int rc = slot_own_directory(path);
+	struct stat st;
+
+	if (rc == -EPERM && slot_user() != 0 && lstat(path, &st) == 0 && st.st_uid != 0)
+		return -EACCES;
+	return rc;
+}
+
 /** Where there is /run/uiwarp, only those meet in the other one that cannot have that. */
 static int slot_find_places_of_root(struct slot_places *p)
 {
+	bool has_run;
 	int rc;
 
 	strcpy(p->path[0], "/run/uiwarp");
-	slot_add_place(p, slot_own_directory(p->path[0]));
+	has_run = slot_add_place(p, slot_run_directory(p->path[0])) == 0;
 	slot_name_temporary(p->path[p->n], SLOT_PATH);
 	rc = slot_add_place(p, slot_own_directory(p->path[p->n]));
 	if (p->n == 0)
 		return rc;
-	/* Anybody can have made it, and it is the second one. */
-	p->refused[0] = '\0';
+	/* Anybody can have made the second one, and only root the first. */
+	if (has_run)
+		p->refused[0] = '\0';
 	return 0;
 }
 
