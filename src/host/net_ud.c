@@ -28,6 +28,37 @@ static bool net_ud_has_gid(void *ctx, const struct ip_addr *a)
 	return false;
 }
 
+/** Neither a link's addresses nor the host's own are known elsewhere. */
+static bool net_ud_can_reach(const struct ip_addr *a, const struct ip_addr *remote)
+{
+	return ip_addr_is_v4(a) == ip_addr_is_v4(remote) &&
+	       ip_addr_is_link_local(a) == ip_addr_is_link_local(remote) &&
+	       ip_addr_scope(a) == ip_addr_scope(remote) &&
+	       ip_addr_is_loopback(a) == ip_addr_is_loopback(remote);
+}
+
+/** The one of the peer's subnet, or else the first: a host prefers addresses that come and go. */
+static int net_ud_gid_source(void *ctx, const struct ip_addr *remote, struct ip_addr *local)
+{
+	const struct net *n = ctx;
+	const struct config_address *found = NULL;
+
+	for (unsigned i = 0; i < n->config.num_addresses; i++) {
+		const struct config_address *a = &n->config.address[i];
+		bool near = ip_addr_in_prefix(remote, &a->addr, a->prefix_len);
+
+		if (!net_ud_can_reach(&a->addr, remote) || (found && !near))
+			continue;
+		found = a;
+		if (near)
+			break;
+	}
+	if (!found)
+		return -EADDRNOTAVAIL;
+	*local = found->addr;
+	return 0;
+}
+
 static bool net_ud_is_own(struct net *n, const struct ip_addr *a)
 {
 	/* It has a link-local one that the configuration does not name. */
@@ -254,6 +285,7 @@ static const struct ud_net net_ud_own_net = {
 	.join = net_ud_group_join,
 	.leave = net_ud_group_leave,
 	.has_gid = net_ud_has_gid,
+	.gid_source = net_ud_gid_source,
 	.group_source = net_ud_group_source,
 	.port_open = net_ud_port_open,
 	.port_close = net_ud_port_close,
@@ -272,6 +304,7 @@ static const struct ud_net net_ud_kernel_net = {
 	.leave = net_ud_group_leave_kernel,
 	.settle = net_ud_group_settle,
 	.has_gid = net_ud_has_gid,
+	.gid_source = net_ud_gid_source,
 	.group_source = net_ud_group_source_kernel,
 	.port_open = net_ud_port_open_kernel,
 	.port_close = net_ud_port_close_kernel,

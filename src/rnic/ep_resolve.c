@@ -79,6 +79,16 @@ static int ep_resolve_group(const struct rnic_ep *ep, struct ip_addr *source)
 					   : 0;
 }
 
+/** The route's source may be an address of ours that is no GID: an IPv6 temporary one, say. */
+static int ep_resolve_gid(const struct rnic_ep *ep, struct ip_addr *source)
+{
+	const struct ud_net *net = ep->rnic->ud.net;
+
+	if (!ep_resolve_takes_source(ep) || sidr_has_gid(ep->rnic, source))
+		return 0;
+	return net->gid_source(net->ctx, &ep->remote.addr, source);
+}
+
 static int ep_resolve_find(const struct rnic_ep *ep, struct ip_addr *source)
 {
 	struct llp_stack *net = ep->rnic->net;
@@ -87,8 +97,8 @@ static int ep_resolve_find(const struct rnic_ep *ep, struct ip_addr *source)
 	if (ip_addr_is_multicast(&ep->remote.addr))
 		return ep_resolve_group(ep, source);
 	rc = llp_source(net, &ep->remote.addr, source);
-	if (!rc && ep->sidr && ep_resolve_takes_source(ep) && !sidr_has_gid(ep->rnic, source))
-		return -EADDRNOTAVAIL;
+	if (!rc && ep->sidr)
+		rc = ep_resolve_gid(ep, source);
 	return !rc && ep->ask ? llp_reach(net, &ep->remote.addr) : rc;
 }
 

@@ -125,6 +125,11 @@ struct ud_net {
 	 * of ours and none. NULL: all are.
 	 */
 	bool (*has_gid)(void *ctx, const struct ip_addr *local);
+	/**
+	 * The GID that sends to @p remote, no group, where the route's source is none.
+	 * @return 0, -EADDRNOTAVAIL. NULL: as has_gid().
+	 */
+	int (*gid_source)(void *ctx, const struct ip_addr *remote, struct ip_addr *local);
 	/** Our address that sends to @p group if the program names none. @return 0, -ENETUNREACH.
 	 */
 	int (*group_source)(void *ctx, const struct ip_addr *group, struct ip_addr *local);

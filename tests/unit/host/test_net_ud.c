@@ -47,6 +47,33 @@ static bool has_gid(struct net *n, const char *local)
 	return net_ud(n)->has_gid(net_ud(n)->ctx, &a);
 }
 
+/** @param local NULL: none of ours is for that peer. */
+static void sends_from(struct net *n, const char *remote, const char *local)
+{
+	const struct ip_addr to = addr(remote), want = addr(local ? local : "::");
+	struct ip_addr a = addr("::");
+	int rc = net_ud(n)->gid_source(net_ud(n)->ctx, &to, &a);
+
+	assert_int_equal(rc, local ? 0 : -EADDRNOTAVAIL);
+	assert_true(ip_addr_equal(&a, &want));
+}
+
+/* A host may have more addresses than are GIDs, and prefer those. */
+static void test_gid_source(void **state)
+{
+	static const char *const set[] = {"port=net_null0,no-rx=1", "address=fd00::1/64",
+		"address=fd01::1/64", "address=10.0.0.1/24", "memory=16", "log=error"};
+	struct net *n = start(set, 6);
+
+	sends_from(n, "fd01::9", "fd01::1");
+	sends_from(n, "fd00::9", "fd00::1");
+	sends_from(n, "2001:db8::9", "fd00::1");
+	sends_from(n, "192.0.2.9", "10.0.0.1");
+	sends_from(n, "fe80::9", NULL);
+	sends_from(n, "127.0.0.2", NULL);
+	net_close(n);
+}
+
 /* No router passes on what is link-local: it is of the subnet, whatever prefixes that has. */
 static void test_link_local(void **state)
 {
@@ -134,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_subnet),
+		cmocka_unit_test(test_gid_source),
 		cmocka_unit_test(test_link_local),
 		cmocka_unit_test(test_on),
 		cmocka_unit_test(test_off),

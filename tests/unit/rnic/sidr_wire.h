@@ -35,7 +35,8 @@ static struct {
 	struct ud_port port[SIDR_WIRE_PORTS];
 	struct sidr_datagram sent[64]; /**< the last of them, from 0 */
 	unsigned n_sent, open;
-	bool no_gid; /**< no address of either is one */
+	bool no_gid;        /**< no address of either is one */
+	struct ip_addr gid; /**< one is this, with no_gid; any: none is */
 	int open_rc;
 } sidr_wire;
 
@@ -90,6 +91,12 @@ static bool sidr_wire_has_gid(void *ctx, const struct ip_addr *local)
 	return !sidr_wire.no_gid;
 }
 
+static int sidr_wire_gid_source(void *ctx, const struct ip_addr *remote, struct ip_addr *local)
+{
+	*local = sidr_wire.gid;
+	return ip_addr_is_any(local) ? -EADDRNOTAVAIL : 0;
+}
+
 /** @return false: nobody has that port, which the sender is told. */
 static inline bool sidr_wire_deliver(const struct sidr_datagram *given)
 {
@@ -137,6 +144,7 @@ static inline void sidr_wire_init(const struct rnic_limits *limits)
 			.port_close = sidr_wire_close,
 			.port_send = sidr_wire_send,
 			.has_gid = sidr_wire_has_gid,
+			.gid_source = sidr_wire_gid_source,
 			.max_message = 1024,
 			.ctx = &sidr_wire.net[i]};
 		pair_rnic(&sidr_wire.pair, s, i, &cfg);

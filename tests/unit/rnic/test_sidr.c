@@ -113,6 +113,18 @@ static void rejected(void **state)
 	assert_int_equal(pair_count(&pair->b, RNIC_EP_CONNECT_REQUEST), 2);
 }
 
+/* Where the route's source is none, another address may be. */
+static void another_gid(void **state)
+{
+	struct ip_endpoint to = llp_mem_endpoint(pair->mem, 1, PAIR_PORT);
+
+	sidr_wire.no_gid = true;
+	sidr_wire.gid = (struct ip_addr){{0xfd, [15] = 7}};
+	assert_int_equal(rnic_ep_resolve(pair->a.ep, &to, 0), 0);
+	assert_int_equal(pair_last(&pair->a)->type, RNIC_EP_ADDR_RESOLVED);
+	assert_true(ip_addr_equal(&pair->a.ep->local.addr, &sidr_wire.gid));
+}
+
 /* Of an address that no address handle names nothing is begun, and nobody is told. */
 static void no_gid(void **state)
 {
@@ -359,6 +371,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(accepted),
 		TEST(rejected),
+		TEST(another_gid),
 		TEST(no_gid),
 		TEST(destroyed),
 		TEST(refused),
