@@ -174,7 +174,7 @@ void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_syn_request *e, bool
 {
 	struct tcp_segment h = tcp_control_our_syn(s, &e->id, UINT16_MAX, e->iss);
 
-	h.flags |= e->ecn ? TCP_ACK | TCP_ECE : TCP_ACK;
+	h.flags |= e->ecn && !e->ecn_doubted ? TCP_ACK | TCP_ECE : TCP_ACK;
 	h.ack = e->irs + 1;
 	h.tsecr = e->ts_recent;
 	h.has &= e->has | TCP_HAS_MSS;

@@ -15,12 +15,9 @@
 bool tcp_ecn_offered(
 	const struct tcp_stack_config *cfg, const struct ip_rx *rx, const struct tcp_segment *syn)
 {
-	const uint8_t both = TCP_ECE | TCP_CWR;
-
-	/* Section 6.1.1: an ECN-setup SYN has both flags, and its IP header no codepoint: a path
-	 * that writes one cannot tell us anything by it. */
-	return cfg->ecn != TCP_ECN_OFF && (syn->flags & both) == both &&
-	       (rx->tos & TCP_ECN_MASK) == 0;
+	/* Section 6.1.1: its IP header has no codepoint; a path that writes one cannot tell us
+	 * anything by it. */
+	return cfg->ecn != TCP_ECN_OFF && tcp_ecn_asks(syn) && (rx->tos & TCP_ECN_MASK) == 0;
 }
 
 uint8_t tcp_ecn_syn_flags(struct tcp_conn *c)

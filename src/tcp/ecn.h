@@ -12,6 +12,17 @@
 /** Codepoints of the two low bits of the traffic class (RFC 3168 section 5). */
 enum { TCP_ECN_ECT0 = 2, TCP_ECN_CE = 3, TCP_ECN_MASK = 3 };
 
+/**
+ * Section 6.1.1: an ECN-setup SYN has both flags. A peer that got no answer to one tries without
+ * (section 6.1.1.1); it may have had our first answer by then, or never get that.
+ */
+static inline bool tcp_ecn_asks(const struct tcp_segment *syn)
+{
+	const uint8_t both = TCP_ECE | TCP_CWR;
+
+	return (syn->flags & both) == both;
+}
+
 /** Does this SYN ask for ECN, and do we agree? */
 bool tcp_ecn_offered(
 	const struct tcp_stack_config *cfg, const struct ip_rx *rx, const struct tcp_segment *syn);

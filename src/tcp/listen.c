@@ -221,6 +221,7 @@ static struct tcp_conn *tcp_listen_grow(struct tcp_listener *l, const struct tcp
 	c->syn_unmeasured = e->repeated;
 	c->progress_at = e->sent_at;
 	c->ecn.on = e->ecn;
+	c->ecn.distrusted = e->ecn_doubted; /* marks are echoed all the same: they may be meant */
 	tcp_conn_take_syn(c, &syn);
 	return c;
 }
@@ -345,8 +346,7 @@ static bool tcp_listen_check(
 	if (again || !tcp_segment_acceptable(seg, e->irs + 1, tcp_syn_window(s))) {
 		if (again && !(seg->flags & TCP_ACK)) {
 			h->e.repeated = true;
-			/* RFC 3168 section 6.1.1: the peer may ask no more, as nobody answered. */
-			h->e.ecn = h->e.ecn && tcp_ecn_offered(&s->cfg, rx, seg);
+			h->e.ecn_doubted |= !tcp_ecn_asks(seg);
 			tcp_send_syn_ack(s, e, false); /* ours was lost */
 		} else if (seg->flags & TCP_RST) {
 			s->stats.resets_ignored++;

@@ -30,6 +30,7 @@ struct tcp_syn_request {
 	uint8_t has;  /**< the options that both sides will use, and TCP_HAS_MSS if it had one */
 	uint8_t wscale;
 	bool ecn;
+	bool ecn_doubted;   /**< its SYN came again without: the peer may not know our answer */
 	bool repeated;      /**< our SYN,ACK went again for the peer's SYN, which came again */
 	uint8_t syn_sent_n; /**< transmissions of our SYN,ACK by its timer; 0: not counted (a
 			       cookie) */

@@ -11,6 +11,20 @@ static struct heard a;
 
 #define SETUP (TCP_SYN | TCP_ECE | TCP_CWR)
 
+/** @return the ECN bits of the next segment, which is left in a. */
+static uint8_t next_codepoint(void)
+{
+	host_expect(&h, &a);
+	return h.ip.taken_tos & TCP_ECN_MASK;
+}
+
+static void text_with(uint8_t flags, uint8_t tos)
+{
+	h.ip.rx_tos = tos;
+	peer_send(&p, flags, "x", 1);
+	h.ip.rx_tos = 0;
+}
+
 /* ---- negotiation --------------------------------------------------------------------------- */
 
 static uint8_t answer_to_syn(enum tcp_ecn_mode mode, uint8_t flags, uint8_t tos)
@@ -72,7 +86,10 @@ static void test_repeated_syn_ack_keeps_the_answer(void **state)
 	host_end(&h);
 }
 
-/* A peer that got no answer tries without (section 6.1.1.1): it will not echo any marks. */
+/*
+ * A peer that got no answer tries without (section 6.1.1.1): it may not echo any marks. But if our
+ * first answer was only late, it may send text that can be marked.
+ */
 static void test_syn_comes_again_without(void **state)
 {
 	static const uint8_t flags[] = {TCP_SYN, SETUP};
@@ -91,7 +108,29 @@ static void test_syn_comes_again_without(void **state)
 	}
 	p = (struct peer){.h = &h, .lport = PORT, .wnd = 5000, .seq = 1001, .ack = a.h.seq + 1};
 	peer_send(&p, 0, NULL, 0);
-	assert_false(tcp_conn_of(h.app.llp)->ecn.on);
+	c = tcp_conn_of(h.app.llp);
+	app_send(&h.app, "abc", 3);
+	assert_int_equal(next_codepoint(), 0);
+	text_with(0, TCP_ECN_CE);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_ACK | TCP_ECE);
+	assert_false(tcp_ecn_capable(c));
+	host_end(&h);
+}
+
+/* What somebody writes into the IP header of a SYN is not the peer's word. */
+static void test_syn_comes_again_with_a_mark(void **state)
+{
+	const struct tcp_segment syn = {.seq = 1000, .flags = SETUP, .wnd = 5000};
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	for (unsigned i = 0; i < 2; i++) {
+		h.ip.rx_tos = i ? TCP_ECN_CE : 0;
+		host_hear(&h, PORT, &syn, NULL);
+		host_expect(&h, &a);
+		assert_int_equal(a.h.flags, TCP_SYN | TCP_ACK | TCP_ECE);
+	}
 	host_end(&h);
 }
 
@@ -175,13 +214,6 @@ static void established(void)
 	start_asking();
 	answer(TCP_ECE);
 	assert_true(c->ecn.on);
-}
-
-/** @return the ECN bits of the next segment, which is left in a. */
-static uint8_t next_codepoint(void)
-{
-	host_expect(&h, &a);
-	return h.ip.taken_tos & TCP_ECN_MASK;
 }
 
 static void ack_with(uint8_t flags)
@@ -351,13 +383,6 @@ static void test_echo_for_ever_is_not_believed(void **state)
 
 /* ---- as the receiver ----------------------------------------------------------------------- */
 
-static void text_with(uint8_t flags, uint8_t tos)
-{
-	h.ip.rx_tos = tos;
-	peer_send(&p, flags, "x", 1);
-	h.ip.rx_tos = 0;
-}
-
 static void test_mark_is_echoed_until_cwr(void **state)
 {
 	struct tcp_info info;
@@ -427,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_does_not_accept),
 		cmocka_unit_test(test_repeated_syn_ack_keeps_the_answer),
 		cmocka_unit_test(test_syn_comes_again_without),
+		cmocka_unit_test(test_syn_comes_again_with_a_mark),
 		cmocka_unit_test(test_asks),
 		cmocka_unit_test(test_does_not_ask_by_default),
 		cmocka_unit_test(test_falls_back),
