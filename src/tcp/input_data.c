@@ -487,6 +487,16 @@ static void tcp_data_fin_arrives(struct tcp_conn *c)
 		tcp_conn_time_wait(c);
 }
 
+/**
+ * Is there room for a FIN at @p at? It needs none, so the edge of the window will do; but not if it
+ * ends a connection that we have closed, and so what its user has yet to read.
+ */
+static bool tcp_data_may_end(const struct tcp_conn *c, uint32_t at)
+{
+	return seq_lt(at, c->rcv_adv) ||
+	       (at == c->rcv_adv && (c->state == TCP_ESTABLISHED || !c->recvq.count));
+}
+
 void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	if (seg->len && (seg->seq != c->rcv_nxt || tcp_data_gaps(c)))
@@ -495,9 +505,12 @@ void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mb
 	if (seg->flags & TCP_FIN) {
 		uint32_t fin = seg->seq + seg->len;
 
-		if (seq_geq(fin, c->rcv_nxt) && seq_leq(fin, c->rcv_adv)) {
+		if (seq_geq(fin, c->rcv_nxt) && tcp_data_may_end(c, fin)) {
 			c->fin_ooo = true;
 			c->rcv_fin = fin;
+		} else {
+			c->ack_now = true;
+			tcp_conn_mark_dirty(c);
 		}
 	}
 	if (!seg->len) {

@@ -349,6 +349,27 @@ static void a_fin_at_a_closed_window(struct script *s)
 	receive_is(s, 0);
 }
 
+/* Not while it would end the connection, and with it what the user has yet to read. */
+static void a_fin_at_a_window_that_is_not_read(struct script *s)
+{
+	uint32_t at;
+
+	accepted(s);
+	at = fill(s, 1);
+	shuts(s);
+	host(s, "F. 1 ack %u", at);
+	peer(s, ". %u ack 2", at);
+	state_is(s, "FIN-WAIT-2");
+	peer(s, "F. %u ack 2", at);
+	host(s, ". 2 ack %u win 0", at);
+	reads(s, at - 1);
+	host(s, ". 2 ack %u", at);
+	peer(s, "F. %u ack 2", at);
+	host(s, ". 2 ack %u", at + 1);
+	receive_is(s, 0);
+	state_is(s, "TIME-WAIT");
+}
+
 /* A peer that has filled the window, and lost some of that, sends its ACKs from the right edge. */
 static void acks_from_the_right_edge(struct script *s)
 {
@@ -391,6 +412,7 @@ const struct script_test script_tests[] = {
 	SCRIPT(old_acks_bring_no_window, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPT(a_fin_for_a_closed_window, "RFC 9293 section 3.8.6", WAYS, 0),
 	SCRIPT_WITH(a_fin_at_a_closed_window, "RFC 9293 section 3.8.6", WAYS, 0, &small),
+	SCRIPT_WITH(a_fin_at_a_window_that_is_not_read, "RFC 9293 section 3.8.6", WAYS, 0, &small),
 	SCRIPT(acks_from_the_right_edge, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPTS_END,
 };
