@@ -23,11 +23,11 @@ static const char about_text[] =
 
 static const char *const list_text[STAT_LISTS] = {
 	[STAT_CONNECTIONS] =
-		"[{\"local\":\"l\",\"remote\":\"r\",\"qp\":3,\"cwnd\":10,\"mss\":1460,"
-		"\"srtt_ns\":5,\"pacing_rate\":6,\"queued\":7,\"unread\":8,\"bytes_acked\":9,"
-		"\"bytes_received\":11,\"retransmits\":12,\"out_of_order\":13}]",
-	[STAT_QPS] = "[{\"qp\":3,\"state\":\"RTS\",\"send_posted\":1,\"send_completed\":1,"
-		     "\"recv_completed\":2,\"local\":\"l\"}]",
+		("[{\"local\":\"l\",\"remote\":\"r\",\"qp\":3,\"cwnd\":10,\"mss\":1460,"
+		 "\"srtt_ns\":5,\"pacing_rate\":6,\"queued\":7,\"unread\":8,\"bytes_acked\":9,"
+		 "\"bytes_received\":11,\"retransmits\":12,\"out_of_order\":13}]"),
+	[STAT_QPS] = ("[{\"qp\":3,\"state\":\"RTS\",\"send_posted\":1,\"send_completed\":1,"
+		      "\"recv_completed\":2,\"local\":\"l\"}]"),
 	[STAT_CQS] = "[{\"cq\":1,\"depth\":2,\"size\":3,\"more\":[]}]",
 	[STAT_MRS] = "[]",
 };
