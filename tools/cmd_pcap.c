@@ -8,6 +8,7 @@
 #include "pcap/show.h"
 #include "pcap/stats.h"
 #include "tools/commands.h"
+#include "tools/ending.h"
 #include "tools/help.h"
 #include "tools/output.h"
 #include "tools/pcap_options.h"
@@ -372,6 +373,7 @@ static struct cap_file *volatile cmd_pcap_live;
 static void cmd_pcap_on_stop(int number)
 {
 	cap_live_stop(cmd_pcap_live);
+	ending_insist(number);
 }
 
 static void cmd_pcap_stop_by_signals(void)

@@ -58,10 +58,12 @@ static volatile sig_atomic_t cmd_wan_stop_wanted, cmd_wan_stats_wanted;
 
 static void cmd_wan_on_signal(int number)
 {
-	if (number == SIGUSR1)
+	if (number == SIGUSR1) {
 		cmd_wan_stats_wanted = 1;
-	else
-		cmd_wan_stop_wanted = 1;
+		return;
+	}
+	cmd_wan_stop_wanted = 1;
+	ending_insist(number);
 }
 
 /* ---- the command line ----------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
@@ -16,6 +17,20 @@ bool ending_is_ignored(int sig)
 	struct sigaction a;
 
 	return sig == SIGHUP && sigaction(sig, NULL, &a) == 0 && a.sa_handler == SIG_IGN;
+}
+
+void ending_insist(int sig)
+{
+	static _Atomic time_t first;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (first == 0) {
+		first = now.tv_sec + 1; /* 0 is none */
+	} else if (now.tv_sec > first) {
+		signal(sig, SIG_DFL);
+		raise(sig); /* when the handler returns */
+	}
 }
 
 static void ending_dispose(void (*handler)(int sig))

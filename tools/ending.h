@@ -15,6 +15,13 @@
  */
 bool ending_is_ignored(int sig);
 
+/**
+ * For the handler of a command that ends in its own way: @p sig has come. One that comes a second
+ * after the first, or later, ends the process at once: who reads what it prints may stand still.
+ * Not one before: timeout(1) sends each twice.
+ */
+void ending_insist(int sig);
+
 /** From now on the first ends the process in that way, by itself; a second one at once. */
 void ending_watch(struct net *n);
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp wan, from outside: its command line, and a run between ports that need nothing. */
 #include "support/child.h"
+#include "support/limit.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -157,6 +160,69 @@ static void an_ignored_hangup_does_not_end_it(void **state)
 	assert_string_equal(c.err, "");
 }
 
+/** Its standard output takes nothing more. */
+static pid_t start_unread(int unread[2])
+{
+	static const char byte = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe2(unread, O_NONBLOCK | O_CLOEXEC), 0);
+	while (write(unread[1], &byte, 1) == 1)
+		;
+	assert_int_equal(fcntl(unread[1], F_SETFL, 0), 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(unread[1], STDOUT_FILENO);
+		alarm(LIMIT_S);
+		execl(UIWARP, UIWARP, "wan", "--a", "net_null0,no-rx=1", "--b", "net_null1,no-rx=1",
+			"--memory", "8", (char *)NULL);
+		_exit(127);
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+/** It would not end by itself now. */
+static bool catches(pid_t pid, int number)
+{
+	char path[64], line[256];
+	unsigned long long caught = 0;
+	FILE *status;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	status = fopen(path, "re");
+	assert_non_null(status);
+	while (fgets(line, sizeof line, status))
+		(void)sscanf(line, "SigCgt: %llx", &caught);
+	fclose(status);
+	return caught >> (number - 1) & 1;
+}
+
+/* Who reads what it prints may never read again: who insists has it ended. */
+static void a_later_signal_ends_it_at_once(void **state)
+{
+	const struct timespec t = {.tv_nsec = 100000000};
+	sigset_t ended, before;
+	int unread[2], status;
+	pid_t pid;
+
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &ended, &before);
+	pid = start_unread(unread);
+	while (!catches(pid, SIGTERM))
+		sigtimedwait(&ended, NULL, &t);
+	do {
+		assert_int_equal(kill(pid, SIGTERM), 0);
+		sigtimedwait(&ended, NULL, &t);
+	} while (waitpid(pid, &status, WNOHANG) == 0);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(unread[0]);
+	close(unread[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +233,7 @@ int main(void)
 		cmocka_unit_test(in_json_too),
 		cmocka_unit_test(an_ignored_hangup_does_not_end_it),
 		cmocka_unit_test(the_last_line_of_control_may_lack_its_end),
+		cmocka_unit_test(a_later_signal_ends_it_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
