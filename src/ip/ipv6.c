@@ -3,6 +3,7 @@
 
 #include "ip/icmp.h"
 #include "ip/icmp_wire.h"
+#include "ip/nd.h"
 #include "ip/packet.h"
 #include "ip/reassembly.h"
 #include "ip/secure.h"
@@ -256,16 +257,28 @@ static void ipv6_walk_headers(struct walk *w)
 	rte_pktmbuf_free(w->m);
 }
 
+/* RFC 4861 section 7.2.4: who has an address tells of it from that address, also if it is ours. */
+static bool ipv6_tells_of_source(const struct ip_rx *rx, const struct rte_mbuf *m)
+{
+	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
+	const uint8_t *p = h + IPV6_LEN;
+
+	return rx->ttl == ND_TTL && h[IPV6_NEXT_HEADER] == IPV6_NH_ICMP &&
+	       m->data_len >= IPV6_LEN + ND_LEN && p[ICMP_TYPE] == ICMPV6_NA &&
+	       memcmp(p + ND_TARGET, rx->src.b, sizeof rx->src.b) == 0;
+}
+
 /* RFC 4291 sections 2.5.2, 2.5.3, 2.7: where no packet from a wire comes from or goes to. Our
  * form of IPv4 must not get in through IPv6 either. */
-static bool ipv6_check_addresses(
-	struct ip_stack *s, const struct ip_frame *f, const struct ip_rx *rx)
+static bool ipv6_check_addresses(struct ip_stack *s, const struct ip_frame *f,
+	const struct ip_rx *rx, const struct rte_mbuf *m)
 {
 	bool group = ip_addr_is_multicast(&rx->dst);
 
 	if (ip_addr_is_v4(&rx->src) || ip_addr_is_v4(&rx->dst) || ip_addr_is_multicast(&rx->src) ||
 		(!f->from_self &&
-			(ip_addr_is_loopback(&rx->src) || ip_addr_is_local(s, &rx->src)))) {
+			(ip_addr_is_loopback(&rx->src) ||
+				(ip_addr_is_local(s, &rx->src) && !ipv6_tells_of_source(rx, m))))) {
 		s->stats.rx_martian++;
 		return false;
 	}
@@ -318,7 +331,7 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	rx.l4_cksum_good = f->from_self || flags == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 	rx.l4_cksum_bad = flags == RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	rx.src_mac = f->src_mac;
-	if (unlikely(!ipv6_check_addresses(s, f, &rx))) {
+	if (unlikely(!ipv6_check_addresses(s, f, &rx, m))) {
 		rte_pktmbuf_free(m);
 		return;
 	}

@@ -11,7 +11,6 @@
 #include "ip/stack.h"
 
 #define SECOND UINT64_C(1000000000)
-#define ND_TTL 255 /* proves that no router passed it on (RFC 4861 section 3.1) */
 
 /* RFC 4861 section 10. */
 #define RTR_SOLICITATIONS            3

@@ -5,6 +5,8 @@
 
 #include "ip/ip.h"
 
+#define ND_TTL 255 /* proves that no router passed it on (RFC 4861 section 3.1) */
+
 /** A checked ICMPv6 message of types 133 - 137, @p len bytes at @p p (at least 8). */
 void nd_input(
 	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now);

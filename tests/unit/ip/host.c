@@ -52,7 +52,7 @@ static void fill(void *ctx, void *buf, size_t len)
 	memset(buf, 0x5a, len);
 }
 
-/** @param wish what is not as on any port: its offloads, no link, an IPsec boundary. */
+/** @param wish what is not as on any port: its offloads, no link, an IPsec boundary, a MAC. */
 static struct host *host_create(const struct ip_stack_config *wish)
 {
 	static struct rte_mempool *pool;
@@ -74,7 +74,7 @@ static struct host *host_create(const struct ip_stack_config *wish)
 	timer_wheel_init(&h->wheel, h->now);
 	assert_int_equal(ip_stack_create(
 				 &(struct ip_stack_config){
-					 .mac = {2, 0, 0, 0, 0, 1},
+					 .mac = {2, 0, 0, 0, 0, wish->mac[5] ? wish->mac[5] : 1},
 					 .mtu = 1500,
 					 .wheel = &h->wheel,
 					 .pool = pool,
@@ -96,6 +96,11 @@ static struct host *host_create(const struct ip_stack_config *wish)
 struct host *host_new(void)
 {
 	return host_create(&(struct ip_stack_config){.mtu = 0});
+}
+
+struct host *host_new_at(uint8_t station)
+{
+	return host_create(&(struct ip_stack_config){.mac = {[5] = station}});
 }
 
 struct host *host_new_offload(void)

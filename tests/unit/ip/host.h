@@ -43,8 +43,9 @@ struct host {
 
 /** Start a host without addresses; both setters add theirs and throw away what they sent. */
 struct host *host_new(void);
-struct host *host_new_offload(void); /**< on a port that fills in checksums */
-struct host *host_new_no_link(void); /**< on a port without a link layer */
+struct host *host_new_at(uint8_t station); /**< another one on the link, 02:00:00:00:00:station */
+struct host *host_new_offload(void);       /**< on a port that fills in checksums */
+struct host *host_new_no_link(void);       /**< on a port without a link layer */
 struct host *host_new_ipsec(const struct ip_ipsec *x, bool no_link);
 struct host *host_new_v4(void);
 struct host *host_new_v6(void);

@@ -99,9 +99,9 @@ static void duplicate_ipv6_address_is_given_up(void **state)
 	assert_int_equal(add(h, "fd00::1", 64), 0);
 	assert_int_equal(add(h, "fd00::5", 64), 0);
 	assert_int_equal(ip_path_init(h->ip, &p, &a, &dst, h->now), 0);
-	/* fd00::1 advertised by 02:..:09. */
+	/* fd00::1 advertised by 02:..:09, from the address itself. */
 	struct bytes na = bytes("33 33 00 00 00 01 02 00 00 00 00 09 86 dd 60 00 00 00 00 20 3a ff"
-				"fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 09 ff 02 00 00 00 00 "
+				"fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01 ff 02 00 00 00 00 "
 				"00 00 00 00 00 00"
 				"00 00 00 01 88 00 00 00 20 00 00 00 fd 00 00 00 00 00 00 00 00 00 "
 				"00 00 00 00 00 01"
@@ -131,6 +131,60 @@ static void duplicate_ipv6_address_is_given_up(void **state)
 	host_input(h, &ns, 0);
 	assert_int_equal(h->n_tx, 1);
 	host_free(h);
+}
+
+/** What @p from has sent reaches @p to. */
+static void carry(struct host *from, struct host *to)
+{
+	for (unsigned i = 0; i < from->n_tx; i++)
+		assert_int_equal(ip_input(to->ip, &from->tx[i], 1, to->now), 1);
+	from->n_tx = 0;
+}
+
+/** Two stacks with one address: who comes second goes without it, and the owner keeps it. */
+static void owner_answers_the_probe(void **state)
+{
+	struct host *owner = host_new(), *other = host_new_at(9);
+	struct ip_addr a = host_addr("fd00::1"), ll = host_addr("fe80::ff:fe00:9");
+
+	assert_int_equal(add(owner, "fd00::1", 64), 0);
+	host_run(owner, 20 * SECOND);
+	host_forget(owner);
+	assert_int_equal(add(other, "fd00::1", 64), 0);
+	carry(other, owner);
+	carry(owner, other);
+	assert_true(ip_addr_is_local(owner->ip, &a));
+	assert_false(ip_addr_is_local(other->ip, &a));
+	assert_true(ip_addr_is_local(other->ip, &ll));
+	assert_int_equal(ip_stack_stats(owner->ip)->nd_conflicts, 0);
+	assert_int_equal(ip_stack_stats(other->ip)->nd_conflicts, 1);
+	assert_non_null(strstr(other->log_text, "claimed by 02:00:00:00:00:01: it cannot be used"));
+	host_free(owner);
+	host_free(other);
+}
+
+/** Both did not hear each other's probes: each tells of it, and defends the address once. */
+static void owners_that_meet_tell_of_it(void **state)
+{
+	struct host *h[] = {host_new(), host_new_at(9)};
+	struct ip_addr a = host_addr("fd00::1");
+
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(add(h[i], "fd00::1", 64), 0);
+		host_run(h[i], SECOND / 2);
+		host_forget(h[i]);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		host_run(h[i], 20 * SECOND);
+	for (unsigned i = 0; i < 4; i++)
+		carry(h[i % 2], h[(i + 1) % 2]);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_in_range(ip_stack_stats(h[i]->ip)->nd_conflicts, 1, 2);
+		assert_true(ip_addr_is_local(h[i]->ip, &a));
+		host_expect_nothing(h[i]);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		host_free(h[i]);
 }
 
 static void source_by_subnet_scope_and_prefix(void **state)
@@ -243,6 +297,8 @@ int main(void)
 		cmocka_unit_test(ipv4_is_probed_then_announced),
 		cmocka_unit_test(ipv6_brings_a_link_local_address),
 		cmocka_unit_test(duplicate_ipv6_address_is_given_up),
+		cmocka_unit_test(owner_answers_the_probe),
+		cmocka_unit_test(owners_that_meet_tell_of_it),
 		cmocka_unit_test(source_by_subnet_scope_and_prefix),
 		cmocka_unit_test(broadcast_addresses),
 		cmocka_unit_test(broadcast_of_everything),

@@ -170,6 +170,38 @@ static void later_conflict_is_told_and_defended(void **state)
 	host_free(h);
 }
 
+/* RFC 4861 section 7.2.4: the other owner speaks from the address that is ours too. */
+static void other_owner_is_heard(void **state)
+{
+	struct host *h = host_new_v6();
+
+	/* Our own, come back. */
+	input_fixed(h,
+		"33 33 00 00 00 01 02 00 00 00 00 01 86 dd" HEAD FD1 ALL
+		"88 00 00 00 20 00 00 00" FD1 TLLA,
+		0);
+	assert_int_equal(ip_stack_stats(h->ip)->nd_conflicts, 0);
+	input_fixed(h, ETH_ALL HEAD FD1 ALL "88 00 00 00 20 00 00 00" FD1 TLLA, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->nd_conflicts, 1);
+	assert_non_null(strstr(h->log_text, "also claimed by 02:00:00:00:00:02"));
+	assert_int_equal(h->n_tx, 1);
+	host_forget(h);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_martian, 0);
+	/* Nothing else comes from it: what a router passed on, what tells of another address, what
+	 * is cut off, an echo, TCP. */
+	input_fixed(
+		h, ETH_ALL "60 00 00 00 00 00 3a fe" FD1 ALL "88 00 00 00 20 00 00 00" FD1 TLLA, 0);
+	input_fixed(h, ETH_ALL HEAD FD1 ALL "88 00 00 00 20 00 00 00" FD2 TLLA, 0);
+	input_fixed(h, ETH_ALL HEAD FD1 ALL "88 00 00 00 20 00 00 00 fd 00", 0);
+	input_fixed(h, ETH_SOL HEAD FD1 SOL1 NS FD1 SLLA, 0);
+	input_fixed(h, ETH HEAD FD1 FD1 "80 00 00 00 00 00 00 00" FD1, 0);
+	input_fixed(h, ETH "60 00 00 00 00 00 06 ff" FD1 FD1 "88 00 00 00 20 00 00 00" FD1, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_martian, 6);
+	assert_int_equal(ip_stack_stats(h->ip)->nd_conflicts, 1);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
 static void resolution(void **state)
 {
 	struct host *h = host_new_v6();
@@ -661,6 +693,7 @@ int main(void)
 		cmocka_unit_test(dad_solicits_and_announces),
 		cmocka_unit_test(dad_sees_the_other_prober),
 		cmocka_unit_test(later_conflict_is_told_and_defended),
+		cmocka_unit_test(other_owner_is_heard),
 		cmocka_unit_test(resolution),
 		cmocka_unit_test(advertisements_make_no_entries),
 		cmocka_unit_test(routers_are_solicited_three_times),
