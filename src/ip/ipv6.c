@@ -23,6 +23,7 @@ struct walk {
 	uint16_t off;        /* behind the headers seen */
 	uint16_t next_field; /* where `next` was read, for parameter problems */
 	unsigned headers;
+	bool joined; /* out of fragments */
 	uint64_t now;
 };
 
@@ -129,9 +130,11 @@ static enum step ipv6_fragment(struct walk *w, uint16_t at)
 	/* RFC 6946: an atomic fragment is a whole packet by itself. */
 	if (!(field & (IPV6_FRAGMENT_OFFSET_MASK | IPV6_FRAGMENT_MORE)))
 		return STEP_ON;
-	/* What is protected and what is not must not become one packet. */
-	w->m = w->f->secured ? reassembly_refuse(w->s, w->m)
-			     : reassembly_v6(w->s, w->m, at, w->now);
+	/* What is protected and what is not must not become one packet. And RFC 8200 section 4.5
+	 * cuts a packet once: pieces of pieces would hold many times what a fragment may. */
+	w->m = w->f->secured || w->joined ? reassembly_refuse(w->s, w->m)
+					  : reassembly_v6(w->s, w->m, at, w->now);
+	w->joined = true;
 	return STEP_DONE;
 }
 
@@ -235,7 +238,7 @@ static void ipv6_walk_headers(struct walk *w)
 	do {
 		r = ipv6_step(w);
 		if (r == STEP_DONE) {
-			/* Put together: its headers anew. It cannot be a fragment again. */
+			/* Put together: its headers anew. */
 			w->m = w->m ? ipv6_head(w->s, w->m, IPV6_LEN + EXT_LEN_MAX + L4_HEAD)
 				    : NULL;
 			if (!w->m)

@@ -157,6 +157,41 @@ static void options_before_a_fragment_are_refused(void **state)
 	host_free(h);
 }
 
+/* Pieces of a packet that is a piece itself; one that is whole (RFC 6946) may be inside. */
+static void fragments_of_a_fragment(void **state)
+{
+	static const uint16_t inner[] = {1, 1232, 0}; /* the first, the last, a whole one */
+	struct host *h = host_new_v6();
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct bytes b =
+			bytes("02 00 00 00 00 01 02 00 00 00 00 02 86 dd 60 00 00 00 00 00 2c 40"
+			      "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02"
+			      "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01"
+			      "2c 00 00 01 00 00 00 00"
+			      "06 00 00 00 00 00 00 07");
+
+		store_be32(b.b + 54 + 4, i);
+		store_be16(b.b + 62 + 2, inner[i]);
+		for (unsigned at = 0; at < 1232; at++)
+			b.b[b.len++] = payload(at);
+		store_be16(b.b + 14 + 4, (uint16_t)(b.len - 54));
+		host_input(h, &b, 0);
+		b.len = 62;
+		b.b[54] = 44;
+		store_be16(b.b + 54 + 2, 1240);
+		for (unsigned at = 1232; at < 2464; at++)
+			b.b[b.len++] = payload(at);
+		store_be16(b.b + 14 + 4, (uint16_t)(b.len - 54));
+		host_input(h, &b, 0);
+		assert_int_equal(ip_stack_stats(h->ip)->reassembled, i + 1);
+	}
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 2);
+	expect_whole(h, 2464);
+	assert_int_equal(test_pool_missing(h->pool), 0);
+	host_free(h);
+}
+
 /* One datagram, its pieces in the order of @p order. They have these codepoints. */
 static void three_marked(struct host *h, bool v4, const uint8_t ecn[3], const unsigned order[3])
 {
@@ -383,6 +418,7 @@ int main(void)
 		cmocka_unit_test(ipv6_in_any_order),
 		cmocka_unit_test(pieces_that_cannot_be_are_refused),
 		cmocka_unit_test(options_before_a_fragment_are_refused),
+		cmocka_unit_test(fragments_of_a_fragment),
 		cmocka_unit_test(congestion_is_told_of_the_whole),
 		cmocka_unit_test(overlaps_never_come_up),
 		cmocka_unit_test(incomplete_datagrams_expire),
