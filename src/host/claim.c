@@ -53,8 +53,9 @@ static bool claim_interface(const char *port, char *name, size_t len)
 		snprintf(name, len, "memif %s %s", value, id);
 		return true;
 	}
-	/* net_af_packet's, net_af_xdp's, net_tap's, net_pcap's: whichever stands on one. */
-	if (!claim_argument(port, "iface", value, sizeof value))
+	/* net_af_packet's, net_af_xdp's, net_tap's, net_pcap's: whichever stands on one.
+	 * net_vhost's is the path of a socket. */
+	if (!claim_argument(port, "iface", value, sizeof value) || strchr(value, '/'))
 		return false;
 	snprintf(name, len, "interface %s", value);
 	return true;

@@ -168,8 +168,8 @@ static void both_ends_of_a_memif(void **state)
 /* Nothing that others could have too: two processes may have as many as they like. */
 static void ports_without_claims(void **state)
 {
-	static const char *const ports[] = {
-		"net_null0,no-rx=1", "0000:03:00.0", "net_tap0", "net_af_packet0"};
+	static const char *const ports[] = {"net_null0,no-rx=1", "0000:03:00.0", "net_tap0",
+		"net_af_packet0", "net_vhost0,iface=/tmp/x.sock"};
 
 	for (unsigned i = 0; i < sizeof ports / sizeof ports[0]; i++) {
 		struct config c = config_of(ports[i], "10.0.0.1", NULL);
