@@ -54,7 +54,7 @@ const char *own_file_strerror(int rc)
 		return "it is not taken: in a directory where everybody makes files no link, no "
 		       "file of another user and none with two names is";
 	case -ENXIO:
-		return "nobody reads that FIFO, or it is a socket";
+		return "nobody reads that FIFO, or it is a socket, or a device that is not there";
 	default:
 		return strerror(-rc);
 	}

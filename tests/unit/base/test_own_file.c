@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* After the four that it needs. */
@@ -128,6 +129,16 @@ static void files_of_others_are_not_taken(void **state)
 	assert_int_equal(own_file_open(name, O_RDWR, 0600), -EPERM);
 }
 
+/** As a FIFO that nobody reads, by the same errno. */
+static void a_node_without_its_device_is_named(void **state)
+{
+	if (mknod(name, S_IFCHR | 0600, makedev(4095, 0)) != 0)
+		skip(); /* only root makes one */
+	if (own_file_open(name, O_WRONLY, 0600) != -ENXIO)
+		skip(); /* not on a file system without devices */
+	assert_non_null(strstr(own_file_strerror(-ENXIO), "a device that is not there"));
+}
+
 /** Its writer does not wait for somebody to read it, and not for room in it. */
 static void a_fifo_holds_nobody_up(void **state)
 {
@@ -155,6 +166,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(links_of_others_are_not_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_second_name_is_not_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_others_are_not_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_node_without_its_device_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_fifo_holds_nobody_up, setup, teardown),
 	};
 
