@@ -2,6 +2,9 @@
 /* What the doctor says of a port before it is opened. */
 #include "tools/doctor.h"
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,11 +77,30 @@ static void an_address_of_linux_is_free_where_it_is_not(void **state)
 	}
 }
 
+static bool loopback_has_its_address(void)
+{
+	const struct sockaddr_in *a;
+	struct ifaddrs *list;
+	bool found = false;
+
+	assert_int_equal(getifaddrs(&list), 0);
+	for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
+		a = (const struct sockaddr_in *)i->ifa_addr;
+		found = found || (a && a->sin_family == AF_INET && !strcmp(i->ifa_name, "lo") &&
+					 a->sin_addr.s_addr == htonl(INADDR_LOOPBACK));
+	}
+	freeifaddrs(list);
+	return found;
+}
+
 static void an_address_of_linux_is_wrong_beside_it(void **state)
 {
 	static const char *const ports[] = {
 		"net_af_packet0,iface=lo", "net_tap0", "net_pcap0,iface=lo"};
 
+	/* In a network namespace of which nobody has set it up. */
+	if (!loopback_has_its_address())
+		skip();
 	for (unsigned i = 0; i < sizeof ports / sizeof ports[0]; i++) {
 		look_at_port(ports[i]);
 		assert_non_null(strstr(said, "Linux itself has our address 127.0.0.1, on lo"));
