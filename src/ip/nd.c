@@ -266,6 +266,9 @@ static void nd_na_input(
 		return;
 	}
 	l = local_find(s, &target);
+	/* Our own, sent by another port of a bond whose switch sends it back by this one. */
+	if (l && o.target && eth_addr_equal(o.target, s->cfg.mac))
+		return;
 	if (l) {
 		local_conflict(s, l, o.target ? o.target : rx->src_mac, now);
 		return;

@@ -180,6 +180,8 @@ static void other_owner_is_heard(void **state)
 		"33 33 00 00 00 01 02 00 00 00 00 01 86 dd" HEAD FD1 ALL
 		"88 00 00 00 20 00 00 00" FD1 TLLA,
 		0);
+	input_fixed(
+		h, ETH_ALL HEAD FD1 ALL "88 00 00 00 20 00 00 00" FD1 "02 01 02 00 00 00 00 01", 0);
 	assert_int_equal(ip_stack_stats(h->ip)->nd_conflicts, 0);
 	input_fixed(h, ETH_ALL HEAD FD1 ALL "88 00 00 00 20 00 00 00" FD1 TLLA, 0);
 	assert_int_equal(ip_stack_stats(h->ip)->nd_conflicts, 1);
