@@ -43,6 +43,7 @@ transport_of_neighbours() {
 		esac
 		settings+=(--set "address=10.1.0.$n/24" --set "address=fd01::$n/64")
 	}
+	control_host=127.0.0.1
 }
 
 transport_reset() { :; }
