@@ -17,8 +17,7 @@
 
 /* ---- who is let in ------------------------------------------------------------------------- */
 
-/** GIDs are the addresses of the configuration (docs/connect.md). */
-static bool net_ud_has_gid(void *ctx, const struct ip_addr *a)
+bool net_ud_has_gid(void *ctx, const struct ip_addr *a)
 {
 	const struct net *n = ctx;
 

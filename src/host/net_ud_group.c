@@ -98,16 +98,13 @@ unsigned net_ud_group_interface(const struct net *n, const struct ud_path *path)
 /** The host's own way to the group, if it is by an address of ours. */
 int net_ud_group_source_kernel(void *ctx, const struct ip_addr *group, struct ip_addr *local)
 {
-	const struct net *n = ctx;
 	struct ip_addr a;
 
-	if (sock_address_source(group, &a) == 0)
-		for (unsigned i = 0; i < n->config.num_addresses; i++)
-			if (ip_addr_equal(&n->config.address[i].addr, &a)) {
-				*local = a;
-				return 0;
-			}
-	return net_ud_group_first_source(n, group, local);
+	if (sock_address_source(group, &a) == 0 && net_ud_has_gid(ctx, &a)) {
+		*local = a;
+		return 0;
+	}
+	return net_ud_group_first_source(ctx, group, local);
 }
 
 /* ---- over the kernel's: memberships -------------------------------------------------------- */

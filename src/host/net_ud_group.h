@@ -35,7 +35,12 @@ void net_ud_group_look(struct net *n);
 /** The interface for a datagram to a group, as it was when last looked; 0: the host finds it. */
 unsigned net_ud_group_interface(const struct net *n, const struct ud_path *path);
 
-/* What came: net_ud.c. */
+/* net_ud.c */
+
+/** Is @p a a GID? Those are the addresses of the configuration (docs/connect.md). */
+bool net_ud_has_gid(void *ctx, const struct ip_addr *a);
+
+/* What came. */
 void net_ud_own_input(void *ctx, const struct udp_datagram *d, uint64_t now);
 sock_datagrams_fn net_ud_kernel_input;
 
