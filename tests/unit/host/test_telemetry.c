@@ -2,6 +2,7 @@
 #include "host/telemetry.h"
 
 #include "host/telemetry_socket.h"
+#include "support/engine_still.h"
 #include "support/limit.h"
 
 #include <setjmp.h>
@@ -32,21 +33,6 @@
 static char directory[64];
 static struct engine engine;
 static struct telemetry *telemetry;
-
-static uint64_t op_clock(void *ctx)
-{
-	return 1;
-}
-
-static void op_nothing(void *ctx)
-{
-}
-
-static const struct engine_ops ops = {.clock = op_clock,
-	.enter = op_nothing,
-	.leave = op_nothing,
-	.flush = op_nothing,
-	.wake = op_nothing};
 
 /* ---- commands: objects with numbers, of which some are not there -------------------------- */
 
@@ -160,7 +146,7 @@ static int begin(void **state)
 {
 	snprintf(directory, sizeof directory, "/tmp/uiw-telemetry.XXXXXX");
 	assert_non_null(mkdtemp(directory));
-	engine_init(&engine, &ops, NULL);
+	engine_init(&engine, &engine_still_ops, NULL);
 	telemetry = telemetry_create(
 		&(struct telemetry_config){.engine = &engine, .directory = directory});
 	telemetry_add(telemetry, commands, sizeof commands / sizeof commands[0], NULL);

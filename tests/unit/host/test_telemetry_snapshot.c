@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/telemetry_snapshot.h"
 
+#include "support/engine_still.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <pthread.h>
@@ -17,25 +19,16 @@
 static struct engine engine;
 static unsigned entered; /**< times that the engine was locked */
 
-static uint64_t op_clock(void *ctx)
-{
-	return 1;
-}
-
 static void op_enter(void *ctx)
 {
 	entered++;
 }
 
-static void op_nothing(void *ctx)
-{
-}
-
-static const struct engine_ops ops = {.clock = op_clock,
+static const struct engine_ops ops = {.clock = engine_still_clock,
 	.enter = op_enter,
-	.leave = op_nothing,
-	.flush = op_nothing,
-	.wake = op_nothing};
+	.leave = engine_still_nothing,
+	.flush = engine_still_nothing,
+	.wake = engine_still_nothing};
 
 /** A list of as many objects, each as the letter says: an item, one that must be followed under
  * the same lock, or nothing. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "asked.h"
 
+#include "support/engine_still.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +17,6 @@ pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
 static struct engine engine;
 static _Atomic unsigned asked; /**< each answer has more of everything */
-
-static uint64_t op_clock(void *ctx)
-{
-	return 1;
-}
-
-static void op_nothing(void *ctx)
-{
-}
-
-static const struct engine_ops ops = {.clock = op_clock,
-	.enter = op_nothing,
-	.leave = op_nothing,
-	.flush = op_nothing,
-	.wake = op_nothing};
 
 static void answer_info(void *ctx, const char *parameters, struct json_text *j)
 {
@@ -158,7 +145,7 @@ int setup(void **state)
 	snprintf(directory, sizeof directory, "/tmp/uiw-stat.XXXXXX");
 	assert_non_null(mkdtemp(directory));
 	snprintf(pid, sizeof pid, "%d", (int)getpid());
-	engine_init(&engine, &ops, NULL);
+	engine_init(&engine, &engine_still_ops, NULL);
 	telemetry = telemetry_create(
 		&(struct telemetry_config){.engine = &engine, .directory = directory});
 	telemetry_add(telemetry, commands, sizeof commands / sizeof commands[0], NULL);
