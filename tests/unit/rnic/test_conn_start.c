@@ -289,6 +289,18 @@ static void a_terminate_for_an_rtr(void **state)
 	}
 }
 
+/** A peer that begins peer-to-peer with a Write as its RTR frame, and was accepted. */
+static void raw_accepted(struct pair *p, struct llp_mem_peer *peer, const struct rnic_config *cfg)
+{
+	struct rnic_conn_param cp = {.ird = 4, .ord = 4};
+
+	pair_init(p, cfg);
+	pair_listen(p, 4);
+	raw_ask(p, peer, REQ_KEY "\x10\x02\x00\x04\x80\x04\x80\x04", 24);
+	cp.qp = p->b.qp;
+	assert_int_equal(rnic_ep_accept(p->b.request, &cp), 0);
+}
+
 /** Nor was one whose first message is wrong, though its FPDU is good: it is no RTR frame. */
 static void a_wrong_message_for_an_rtr(void **state)
 {
@@ -298,15 +310,10 @@ static void a_wrong_message_for_an_rtr(void **state)
 	for (unsigned i = 0; i < sizeof control / sizeof *control; i++) {
 		uint8_t wrong[2 + 14 + 8 + 4] = {0, 22, control[i][0], control[i][1], 0xde, 0xad};
 		const struct rnic_config cfg = {.mpa = {.revision = 2, .rtr = 7}};
-		struct rnic_conn_param cp = {.ird = 4, .ord = 4};
 		struct llp_mem_peer peer;
 		struct pair p;
 
-		pair_init(&p, &cfg);
-		pair_listen(&p, 4);
-		raw_ask(&p, &peer, REQ_KEY "\x10\x02\x00\x04\x80\x04\x80\x04", 24);
-		cp.qp = p.b.qp;
-		assert_int_equal(rnic_ep_accept(p.b.request, &cp), 0);
+		raw_accepted(&p, &peer, &cfg);
 		pair_post(&p.b, p.b.qp, 1, RDMAP_WR_SEND, 0, 16, 0, 0);
 		pair_run(&p);
 		llp_mem_peer_consume(&peer, 24); /* the reply */
@@ -329,15 +336,10 @@ static void a_message_for_an_rtr_waits(void **state)
 	static const uint8_t send[2 + 18 + 4 + 4] = {0, 22, 0x41, 0x43, [15] = 1};
 	const struct rnic_config cfg = {
 		.mpa = {.revision = 2, .rtr = 7, .in_order = true}, .rnr_timeout_ms = 1000};
-	struct rnic_conn_param cp = {.ird = 4, .ord = 4};
 	struct llp_mem_peer peer;
 	struct pair p;
 
-	pair_init(&p, &cfg);
-	pair_listen(&p, 4);
-	raw_ask(&p, &peer, REQ_KEY "\x10\x02\x00\x04\x80\x04\x80\x04", 24);
-	cp.qp = p.b.qp;
-	assert_int_equal(rnic_ep_accept(p.b.request, &cp), 0);
+	raw_accepted(&p, &peer, &cfg);
 	llp_mem_send_raw(peer.llp, send, sizeof send);
 	pair_run(&p);
 	assert_int_equal(pair_last(&p.b)->type, RNIC_EP_ESTABLISHED);

@@ -101,6 +101,13 @@ static void one_longer_than_what_is_opened_at_a_time_is(void **state)
 	tls_user_expect(&server, 132120);
 }
 
+static void go_on(void)
+{
+	server.pause = false;
+	llp_resume(server.llp);
+	llp_mem_run(mem, STEPS);
+}
+
 /** What the user is done with makes room for what follows. */
 static void many_of_the_longest_are(void **state)
 {
@@ -112,9 +119,7 @@ static void many_of_the_longest_are(void **state)
 	/* Many at once. */
 	server.pause = true;
 	bring(3 * 66060, 2 * 66060, 1400);
-	server.pause = false;
-	llp_resume(server.llp);
-	llp_mem_run(mem, STEPS);
+	go_on();
 	tls_user_expect(&server, 5 * 66060);
 }
 
@@ -132,9 +137,7 @@ static void what_others_have_costs_no_time(void **state)
 	for (size_t at = 30000; at < 60000; at += 100)
 		bring(at, 100, 100);
 	assert_in_range(server.shown, 1, 30);
-	server.pause = false;
-	llp_resume(server.llp);
-	llp_mem_run(mem, STEPS);
+	go_on();
 	tls_user_expect(&server, 60000);
 }
 
@@ -147,9 +150,7 @@ static void nor_does_more_than_is_opened_at_a_time(void **state)
 	for (size_t at = 0; at < 399000; at += 1400)
 		bring(at, 1400, 1400);
 	assert_in_range(server.shown, 1, 30);
-	server.pause = false;
-	llp_resume(server.llp);
-	llp_mem_run(mem, STEPS);
+	go_on();
 	tls_user_expect(&server, 399000);
 }
 
@@ -317,9 +318,7 @@ static void a_user_that_pauses_goes_on(void **state)
 	bring(0, 5000, 1400);
 	bring(5000, 5000, 1400);
 	tls_user_expect(&server, 0);
-	server.pause = false;
-	llp_resume(server.llp);
-	llp_mem_run(mem, STEPS);
+	go_on();
 	tls_user_expect(&server, 10000);
 }
 
@@ -367,13 +366,6 @@ static void nor_that_the_stream_was_cut_off(void **state)
 	assert_true(server.closed);
 	assert_int_equal(server.error, -ECONNRESET);
 	tls_user_expect(&server, 1000);
-}
-
-static void go_on(void)
-{
-	server.pause = false;
-	llp_resume(server.llp);
-	llp_mem_run(mem, STEPS);
 }
 
 /** @p len bytes of the stream, and its end, with a close_notify or without. */
