@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/stat_process.h"
 
+#include "tools/hash_key.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 const char *const stat_lists[STAT_LISTS] = {
 	[STAT_CONNECTIONS] = "connections",
@@ -30,12 +31,20 @@ static uint64_t stat_process_hash(const struct stat_process *p, const json_t *it
 	return siphash(&p->key, hash, sizeof hash);
 }
 
+static int stat_process_compare_hash(const void *hash, const void *of)
+{
+	const uint64_t *x = hash;
+	const struct stat_ends *y = of;
+
+	return (*x > y->hash) - (*x < y->hash);
+}
+
 static int stat_process_compare(const void *a, const void *b)
 {
 	const struct stat_ends *x = a, *y = b;
+	int by_hash = stat_process_compare_hash(&x->hash, y);
 
-	return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash)
-				  : (x->order > y->order) - (x->order < y->order);
+	return by_hash ? by_hash : (x->order > y->order) - (x->order < y->order);
 }
 
 /** Of several with the same ends the last is it. */
@@ -59,9 +68,8 @@ static void stat_process_index(struct stat_process *p)
 	size_t at = 0, most = p->list[STAT_QPS].n;
 	json_t *item;
 
-	if (getrandom(&p->key, sizeof p->key, GRND_NONBLOCK) != sizeof p->key)
-		p->key = (struct siphash_key){.k = {(uintptr_t)p, (uintptr_t)p->list[0].text}};
 	p->ends = most ? calloc(most, sizeof *p->ends) : NULL;
+	p->key = hash_key_draw(p->ends, most);
 	while (p->num_ends < most && p->ends && (item = json_list_next(&p->list[STAT_QPS], &at))) {
 		const json_t *qp = json_object_get(item, "qp");
 
@@ -79,18 +87,12 @@ static void stat_process_index(struct stat_process *p)
 static void stat_process_join(const struct stat_process *p, json_t *connection)
 {
 	const uint64_t hash = stat_process_hash(p, connection);
-	size_t from = 0, to = p->num_ends;
+	const struct stat_ends *e = p->num_ends ? bsearch(&hash, p->ends, p->num_ends, sizeof *e,
+							  stat_process_compare_hash)
+						: NULL;
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (p->ends[middle].hash < hash)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	if (from < p->num_ends && p->ends[from].hash == hash)
-		json_object_set_new(connection, "qp", json_integer(p->ends[from].qp));
+	if (e)
+		json_object_set_new(connection, "qp", json_integer(e->qp));
 }
 
 /* ---- all of it --------------------------------------------------------------------------- */

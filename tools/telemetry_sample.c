@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/telemetry_sample.h"
 
-#include "base/siphash.h"
+#include "tools/hash_key.h"
 #include "tools/terminal_text.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 /** @return NULL: errno tells why. */
@@ -109,8 +108,7 @@ static bool telemetry_sample_index(
 	e->slot = calloc(slots, sizeof *e->slot);
 	if (!e->slot)
 		return false;
-	if (getrandom(&e->key, sizeof e->key, GRND_NONBLOCK) != sizeof e->key)
-		e->key = (struct siphash_key){.k = {(uintptr_t)e->slot, slots}};
+	e->key = hash_key_draw(e->slot, slots);
 	for (size_t i = 0; i < connections->n; i++)
 		*telemetry_sample_slot(e, &e->row[i]) = (uint32_t)i + 1;
 	return true;
