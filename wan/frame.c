@@ -42,9 +42,13 @@ void wan_frame_corrupt(struct rte_mbuf *m, uint64_t random)
 {
 	uint32_t header = wan_frame_header_len(m);
 	uint32_t first = m->pkt_len > header ? header : 0;
-	uint64_t bit = random % ((m->pkt_len - first) * UINT64_C(8));
-	uint32_t at = first + (uint32_t)(bit / 8);
+	uint64_t bit;
+	uint32_t at;
 
+	if (m->pkt_len == 0)
+		return;
+	bit = random % ((m->pkt_len - first) * UINT64_C(8));
+	at = first + (uint32_t)(bit / 8);
 	while (at >= m->data_len) {
 		at -= m->data_len;
 		m = m->next;

@@ -17,7 +17,10 @@ struct rte_mbuf *wan_frame_adopt(struct rte_mbuf *m);
  * segment. */
 uint32_t wan_frame_header_len(const struct rte_mbuf *m);
 
-/** Invert one bit behind the Ethernet header and its tags, chosen by @p random, in place. */
+/**
+ * Invert one bit behind the Ethernet header and its tags, chosen by @p random, in place. Of an
+ * empty frame there is none.
+ */
 void wan_frame_corrupt(struct rte_mbuf *m, uint64_t random);
 
 /** True for a TCP segment over IPv4, unless it is a fragment, or directly over IPv6. */

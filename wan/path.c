@@ -24,6 +24,8 @@ struct wan_path {
 	uint32_t head, tail;   /**< of the queue, counting freely */
 	uint64_t free_at;      /**< when the link has sent all that waits */
 	uint64_t free_part;    /**< and the part of a ns after it, in 1 / rate */
+	uint64_t latest;       /**< when the last frame comes out, but for those made late */
+	uint64_t floor;        /**< the same of a configuration before: no frame comes earlier */
 	struct wan_path_stats stats;
 };
 
@@ -56,8 +58,19 @@ void wan_path_destroy(struct wan_path *p)
 	free(p);
 }
 
+/** Would a frame of before have another delay now? */
+static bool wan_path_is_retimed(
+	const struct wan_path_config *was, const struct wan_path_config *cfg)
+{
+	return cfg->delay != was->delay || cfg->jitter != was->jitter ||
+	       cfg->jitter_reorders != was->jitter_reorders;
+}
+
 void wan_path_configure(struct wan_path *p, const struct wan_path_config *cfg)
 {
+	/* Jitter lets frames overtake each other, a change does not. */
+	if (wan_path_is_retimed(&p->cfg, cfg))
+		p->floor = wan_line_count(&p->line) != 0 ? p->latest : 0;
 	/* A part of a ns was counted in units of the old rate. */
 	if (cfg->rate != p->cfg.rate)
 		p->free_part = 0;
@@ -92,7 +105,8 @@ static bool wan_path_queue_has_room(const struct wan_path *p, uint64_t now, uint
 {
 	const struct wan_path_config *c = &p->cfg;
 
-	if (p->head == p->tail)
+	/* Without a rate there is no queue, whatever waits from before. */
+	if (c->rate == 0 || p->head == p->tail)
 		return true;
 	switch (c->queue_unit) {
 	case WAN_QUEUE_BYTES:
@@ -147,15 +161,20 @@ static void wan_path_put_on_line(struct wan_path *p, void *frame, uint64_t leave
 {
 	uint64_t due = leaves + wan_path_draw_delay(p);
 
+	if (due < p->floor)
+		due = p->floor;
 	if (prng_chance(&p->rng, p->cfg.reorder)) {
 		p->stats.reordered++;
 		wan_line_put_anywhere(
 			&p->line, frame, due + 1 + prng_below(&p->rng, p->cfg.reorder_by));
-	} else if (p->cfg.jitter_reorders) {
-		wan_line_put_anywhere(&p->line, frame, due);
-	} else {
-		wan_line_put(&p->line, frame, due);
+		return;
 	}
+	if (due > p->latest)
+		p->latest = due;
+	if (p->cfg.jitter_reorders)
+		wan_line_put_anywhere(&p->line, frame, due);
+	else
+		wan_line_put(&p->line, frame, due);
 }
 
 static bool wan_path_line_is_full(const struct wan_path *p)
@@ -215,8 +234,10 @@ void *wan_path_take(struct wan_path *p, uint64_t now, uint64_t *due)
 {
 	void *frame = wan_line_take(&p->line, now, due);
 
-	if (frame)
+	if (frame) {
 		p->stats.frames_out++;
+		wan_path_queue_advance(p, now);
+	}
 	return frame;
 }
 

@@ -61,7 +61,7 @@ struct wan_path_stats {
 	uint64_t fate[WAN_NUM_FATES];
 	uint64_t frames_out; /**< duplicates included */
 	uint64_t duplicated, corrupted, reordered;
-	uint64_t queue_bytes;     /**< waiting, when the last frame went in */
+	uint64_t queue_bytes;     /**< waiting, when the last frame went in or came out */
 	uint64_t queue_bytes_max; /**< maximum of queue_bytes */
 	/** Longest wait for the link, without the frame's own transmission */
 	uint64_t queue_ns_max;

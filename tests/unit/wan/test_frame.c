@@ -177,6 +177,16 @@ static void a_frame_without_payload_can_be_corrupted(void **state)
 	rte_pktmbuf_free(m);
 }
 
+/* As one of a capture file can be, or of a memif whose buffers the peer fills. */
+static void an_empty_frame_stays_empty(void **state)
+{
+	struct rte_mbuf *m = test_packet(pool, "", 0);
+
+	wan_frame_corrupt(m, 77);
+	assert_int_equal(m->pkt_len, 0);
+	rte_pktmbuf_free(m);
+}
+
 static void a_tag_that_was_taken_off_is_put_back(void **state)
 {
 	struct rte_mbuf *m = test_packet(pool, tcp4, sizeof tcp4);
@@ -226,6 +236,7 @@ int main(void)
 		cmocka_unit_test(each_bit_can_be_turned_over),
 		cmocka_unit_test(tags_are_of_the_header),
 		cmocka_unit_test(a_frame_without_payload_can_be_corrupted),
+		cmocka_unit_test(an_empty_frame_stays_empty),
 		cmocka_unit_test(a_tag_that_was_taken_off_is_put_back),
 		cmocka_unit_test(a_tag_without_room_for_it_costs_the_frame),
 		cmocka_unit_test(offloads_are_forgotten),

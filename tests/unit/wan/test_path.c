@@ -482,6 +482,68 @@ static void a_change_is_for_frames_to_come(void **state)
 	close_path(p);
 }
 
+/* Nor where jitter lets frames overtake each other: 80 ms are not by jitter. */
+static void nothing_overtakes_by_a_change(void **state)
+{
+	static const bool reorders[][2] = {{true, false}, {true, true}, {false, true}};
+
+	for (size_t i = 0; i < sizeof reorders / sizeof *reorders; i++) {
+		struct wan_path_config c = {
+			.delay = 100 * MS, .jitter = MS, .jitter_reorders = reorders[i][0]};
+		struct wan_path *p = open_path(&c);
+		uint64_t due;
+
+		for (uintptr_t k = 0; k < 20; k++)
+			put(p, 0, k, 60, WAN_TAKEN);
+		c.delay = 10 * MS;
+		c.jitter_reorders = reorders[i][1];
+		wan_path_configure(p, &c);
+		for (uintptr_t k = 20; k < 40; k++)
+			put(p, 0, k, 60, WAN_TAKEN);
+		for (uintptr_t k = 0; k < 20; k++)
+			assert_in_range((uintptr_t)wan_path_take(p, WAN_NEVER, &due),
+				(uintptr_t)frame(0), (uintptr_t)frame(19));
+		/* And what comes later has its own time. */
+		put(p, 200 * MS, 40, 60, WAN_TAKEN);
+		for (uintptr_t k = 20; k < 40; k++)
+			assert_non_null(wan_path_take(p, 101 * MS, &due));
+		assert_in_range(wan_path_next(p), 209 * MS, 211 * MS);
+		close_path(p);
+	}
+}
+
+/* What waits from before keeps its time, but drops nothing any more. */
+static void without_a_rate_there_is_no_queue(void **state)
+{
+	struct wan_path_config c = {.rate = 8000000, .queue_unit = WAN_QUEUE_BYTES, .queue = 1000};
+	struct wan_path *p = open_path(&c);
+
+	put(p, 0, 0, 1000, WAN_TAKEN);
+	put(p, 0, 1, 1000, WAN_DROP_QUEUE);
+	c.rate = 0;
+	wan_path_configure(p, &c);
+	put(p, 0, 1, 1000, WAN_TAKEN);
+	expect(p, 0, MS);
+	expect(p, 1, MS);
+	close_path(p);
+}
+
+static void a_queue_is_empty_when_all_are_out(void **state)
+{
+	struct wan_path *p = open_path(
+		&(struct wan_path_config){.rate = 8000000, .queue_unit = WAN_QUEUE_ENDLESS});
+
+	put(p, 0, 0, 1000, WAN_TAKEN);
+	put(p, 0, 1, 500, WAN_TAKEN);
+	assert_int_equal(stats(p)->queue_bytes, 1500);
+	expect(p, 0, MS);
+	assert_int_equal(stats(p)->queue_bytes, 500);
+	expect(p, 1, MS + MS / 2);
+	assert_int_equal(stats(p)->queue_bytes, 0);
+	assert_int_equal(stats(p)->queue_bytes_max, 1500);
+	close_path(p);
+}
+
 static void the_same_seed_gives_the_same(void **state)
 {
 	const struct wan_path_config c = {.rate = 100000000,
@@ -540,6 +602,9 @@ int main(void)
 		cmocka_unit_test(frames_beyond_the_mtu_vanish),
 		cmocka_unit_test(the_mtu_is_behind_the_header),
 		cmocka_unit_test(a_change_is_for_frames_to_come),
+		cmocka_unit_test(nothing_overtakes_by_a_change),
+		cmocka_unit_test(without_a_rate_there_is_no_queue),
+		cmocka_unit_test(a_queue_is_empty_when_all_are_out),
 		cmocka_unit_test(the_same_seed_gives_the_same),
 	};
 
