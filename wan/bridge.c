@@ -43,7 +43,7 @@
 struct direction {
 	struct port *from, *to;
 	struct wan_path *path;
-	uint32_t max_frame; /**< largest that a frame of the port's MTU can be */
+	uint32_t max_frame; /**< largest that a frame of both ports' MTUs can be */
 	uint32_t inspected, unfilled;
 	bool told_oversize, told_unfilled;
 	struct wan_bridge_stats stats;
@@ -122,13 +122,20 @@ static int wan_bridge_open_ports(struct wan_bridge *b, struct port_error *e)
 	return r;
 }
 
+/** Largest that a frame of its MTU can be. */
+static uint32_t wan_bridge_max_frame(const struct port *p)
+{
+	return pool_frame_size(port_get_caps(p)->mtu) - 4 /* CRC */;
+}
+
 static int wan_bridge_open_direction(struct wan_bridge *b, unsigned d, struct port_error *e)
 {
 	struct direction *x = &b->dir[d];
 
 	x->from = b->port[d];
 	x->to = b->port[1 - d];
-	x->max_frame = pool_frame_size(port_get_caps(x->from)->mtu) - 4 /* CRC */;
+	/* A driver may keep for ever what is too large for its device, and all behind it. */
+	x->max_frame = RTE_MIN(wan_bridge_max_frame(x->from), wan_bridge_max_frame(x->to));
 	x->path = wan_path_create(&b->cfg.path[d], &wan_bridge_frame_ops,
 		wan_bridge_capacity_of(x->from), b->cfg.seed + d);
 	if (!x->path) {
@@ -201,7 +208,12 @@ static void wan_bridge_tell_offloads(struct wan_bridge *b, unsigned d, const cha
 
 static void wan_bridge_tell_oversize(struct wan_bridge *b, unsigned d, const struct rte_mbuf *m)
 {
-	if (wan_frame_is_tcp(m))
+	if (m->pkt_len <= wan_bridge_max_frame(b->dir[d].from))
+		log_printf(b->cfg.log, LOG_LEVEL_WARNING,
+			"port %s: frames larger than the MTU of port %s, which is %u, come and are "
+			"dropped: give both the same",
+			b->cfg.device[d], b->cfg.device[1 - d], port_get_caps(b->dir[d].to)->mtu);
+	else if (wan_frame_is_tcp(m))
 		wan_bridge_tell_offloads(b, d, "frames larger than its MTU come and are dropped");
 	else
 		log_printf(b->cfg.log, LOG_LEVEL_WARNING,

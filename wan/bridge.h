@@ -33,7 +33,7 @@ struct wan_bridge_config {
 /** Counters of one direction, in addition to the path's. */
 struct wan_bridge_stats {
 	uint64_t bytes_out;
-	uint64_t oversize;         /**< larger than the port's MTU, by a kernel's offloads */
+	uint64_t oversize;         /**< larger than the MTU of a port, as by a kernel's offloads */
 	uint64_t missed;           /**< lost before we received them */
 	uint64_t refused;          /**< the output port had no room, or its link was down */
 	struct histogram lateness; /**< ns from a frame's due time until it was sent */
