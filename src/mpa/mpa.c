@@ -85,6 +85,8 @@ static void mpa_take_request(struct mpa *m, const struct mpa_start *st, bool mor
 	m->peer_revision = st->revision;
 	m->peer_enhanced = st->enhanced;
 	m->peer_p2p = st->peer_to_peer;
+	m->peer_no_ird = st->ird == MPA_DEPTH_UNKNOWN;
+	m->peer_no_ord = st->ord == MPA_DEPTH_UNKNOWN;
 	m->send_imm = m->config.send_imm && st->send_imm;
 	if (more) {
 		mpa_fail_start(m, "data before the reply frame");
@@ -439,7 +441,11 @@ int mpa_accept(struct mpa *m, uint16_t ird, uint16_t ord, uint8_t rtr, const voi
 
 int mpa_reject(struct mpa *m, const void *private_data, size_t len)
 {
-	struct mpa_start st = {.reject = true, .rtr = mpa_rtr_taken(&m->config)};
+	/* RFC 6581 section 9.1: what is not negotiated is said so, in any reply. */
+	struct mpa_start st = {.reject = true,
+		.ird = m->peer_no_ord ? MPA_DEPTH_UNKNOWN : 0,
+		.ord = m->peer_no_ird ? MPA_DEPTH_UNKNOWN : 0,
+		.rtr = mpa_rtr_taken(&m->config)};
 	int rc;
 
 	if (!m->llp || m->state != MPA_WAIT_ACCEPT)

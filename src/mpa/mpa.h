@@ -193,9 +193,11 @@ struct mpa {
 	struct mpa_deframe rx; /**< full operation: received FPDUs */
 	struct mpa_enframe tx; /**< full operation: sent FPDUs */
 	uint8_t peer_revision;
-	bool peer_enhanced; /**< its frame had the enhanced words */
-	bool peer_p2p;      /**< its frame had the A flag */
-	bool send_imm;      /**< both sides know Send with Immediate; valid in full operation */
+	bool peer_enhanced : 1; /**< its frame had the enhanced words */
+	bool peer_p2p : 1;      /**< its frame had the A flag */
+	bool peer_no_ird : 1;   /**< its request left the IRD to the users; likewise: */
+	bool peer_no_ord : 1;
+	bool send_imm; /**< both sides know Send with Immediate; valid in full operation */
 	bool told_operational;
 	bool acks_watched;  /**< mpa_watch_acks() was called */
 	bool tx_closed;     /**< mpa_shutdown() was called */

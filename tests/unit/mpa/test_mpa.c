@@ -166,6 +166,28 @@ static void test_reject(void **state)
 	mpa_user_free(u);
 }
 
+/* RFC 6581 section 9.1: depths that are left to the users are so in a reply that rejects, too. */
+static void test_reject_without_depths(void **state)
+{
+	static const struct {
+		const char *ask, *answer;
+	} cases[] = {
+		{REQ "\x10\x02\x00\x04\x3f\xff\x3f\xff", REP "\x30\x02\x00\x04\x3f\xff\x3f\xff"},
+		{REQ "\x10\x02\x00\x04\x3f\xff\x00\x05", REP "\x30\x02\x00\x04\x00\x00\x3f\xff"},
+		{REQ "\x10\x02\x00\x04\x00\x05\x3f\xff", REP "\x30\x02\x00\x04\x3f\xff\x00\x00"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct mpa_user *u = mpa_user_new();
+
+		mpa_user_respond(u);
+		mpa_user_feed(u, cases[i].ask, 24);
+		assert_int_equal(mpa_reject(u->m, NULL, 0), 0);
+		mpa_user_expect(u, cases[i].answer, 24);
+		mpa_user_free(u);
+	}
+}
+
 static void reject_and_free(struct mpa_user *u)
 {
 	assert_int_equal(mpa_reject(u->m, NULL, 0), 0);
@@ -643,6 +665,7 @@ int main(void)
 		cmocka_unit_test(test_request_is_kept),
 		cmocka_unit_test(test_calls_out_of_turn),
 		cmocka_unit_test(test_reject),
+		cmocka_unit_test(test_reject_without_depths),
 		cmocka_unit_test(test_reject_in_upcall),
 		cmocka_unit_test(test_private_data_limits),
 		cmocka_unit_test(test_bad_requests),
