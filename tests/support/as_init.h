@@ -6,13 +6,14 @@
 #ifndef SUPPORT_AS_INIT_H
 #define SUPPORT_AS_INIT_H
 
+#include "support/child_fork.h"
+
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,11 +50,9 @@ _Noreturn static inline void as_init(int (*fn)(void))
 
 	if (as_init_namespace() != 0)
 		_exit(AS_INIT_REFUSED);
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pid = child_fork();
+	if (pid == 0)
 		_exit(getpid() == 1 ? fn() : 98);
-	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		_exit(97);
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));

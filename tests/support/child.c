@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/child.h"
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <setjmp.h>
@@ -45,7 +46,7 @@ void child_run(struct child *c, const char *const argv[], const char *const env[
 	pid_t pid;
 
 	assert_true(out >= 0 && err >= 0);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0)
 		become(argv, env, out, err);
 	assert_true(pid > 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/tasks.h"
 
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <setjmp.h>
@@ -17,7 +18,7 @@
 
 static pid_t child_begin(bool spins)
 {
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 
 	if (pid != 0)
 		return pid;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/child_fork.h"
 #include "unit/cm/client.h"
 
 #include <sys/wait.h>
@@ -68,7 +69,7 @@ static void a_child_is_refused(void **state)
 	pid_t pid;
 
 	client_create(&c, 1);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0)
 		_exit(child(&c));
 	assert_int_equal(waitpid(pid, &status, 0), pid);

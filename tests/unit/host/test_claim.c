@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/claim.h"
+#include "support/child_fork.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -72,7 +73,7 @@ static pid_t other(const struct config *c)
 	pid_t pid;
 
 	assert_int_equal(pipe(ready), 0);
-	pid = fork();
+	pid = child_fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		byte = claim_take(&claim, directory, c, &e) == 0;
@@ -189,14 +190,14 @@ static void forks(void **state)
 	pid_t pid;
 
 	assert_int_equal(claim_take(&claim, directory, &c, &e), 0);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		claim_release(&claim);
 		_exit(take("net_af_packet0,iface=eth1", "10.0.0.1", NULL) == -EADDRINUSE ? 0 : 1);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0)
 		for (;;)
 			pause();
@@ -226,7 +227,7 @@ static void the_end_of_an_owner_removes_its_files(void **state)
 	assert_int_equal(claim_take(&claim, directory, &c, &e), 0);
 	assert_int_equal(files(), 2);
 	/* Not that of a child. */
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		claim_release(&claim);
 		_exit(0);
@@ -325,7 +326,7 @@ static void a_taker(const struct config *c, unsigned turns)
 
 static pid_t begin_sweeping(void)
 {
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 
 	assert_true(pid >= 0);
 	if (pid)
@@ -346,7 +347,7 @@ static void run_crowd(const struct config *c, unsigned takers, unsigned turns)
 	for (unsigned i = 0; i < 2; i++)
 		sweeper[i] = begin_sweeping();
 	for (unsigned i = 0; i < takers; i++) {
-		taker[i] = fork();
+		taker[i] = child_fork();
 		if (taker[i] == 0)
 			a_taker(c, turns);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/slot.h"
+#include "support/child_fork.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +101,7 @@ static void test_killed_process_gives_back(void **state)
 	int fd;
 
 	assert_int_equal(pipe(pipe_fd), 0);
-	child = fork();
+	child = child_fork();
 	if (child == 0) {
 		if (take("g", 1, 1, &slot) < 0 || write(pipe_fd[1], "x", 1) != 1)
 			_exit(1);
@@ -130,7 +131,7 @@ static void test_crowd(void **state)
 	assert_int_equal(pipe(numbers), 0);
 	assert_int_equal(pipe(end), 0);
 	for (unsigned i = 0; i < CROWD; i++) {
-		if (fork() == 0) {
+		if (child_fork() == 0) {
 			unsigned slot = 0;
 
 			close(end[1]);
@@ -386,7 +387,7 @@ static void test_root_without_run(void **state)
 
 	if (!is_root_of_the_host())
 		skip();
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		if (unshare(CLONE_NEWNS) != 0 ||
 			mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
@@ -437,7 +438,7 @@ static void test_root_of_a_user_namespace(void **state)
 
 	if (geteuid() != 0)
 		skip();
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0)
 		be_root_of_a_user_namespace(1000000 + (uid_t)getpid());
 	assert_int_equal(waitpid(pid, &status, 0), pid);

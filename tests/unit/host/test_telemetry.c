@@ -2,6 +2,7 @@
 #include "host/telemetry.h"
 
 #include "host/telemetry_socket.h"
+#include "support/child_fork.h"
 #include "support/engine_still.h"
 #include "support/limit.h"
 
@@ -321,7 +322,7 @@ static void any_number_of_clients(void **state)
 static void a_child_leaves_it_alone(void **state)
 {
 	int status, fd;
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 
 	if (pid == 0) {
 		telemetry_let_go(telemetry);
@@ -340,7 +341,7 @@ static int asked_by_another(const char *path)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int status;
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 
 	if (pid == 0) {
 		int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
@@ -385,7 +386,7 @@ static void the_dead_are_swept(void **state)
 	pid_t pid;
 
 	assert_int_equal(pipe(pipes), 0);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		status = telemetry_socket_listen(directory, name);
 		if (write(pipes[1], name, sizeof name) < 0)

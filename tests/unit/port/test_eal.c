@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/eal.h"
+#include "support/child_fork.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -55,7 +56,7 @@ static long stdout_restore(void)
 static int in_child(const struct port_config *cfg, const char *says)
 {
 	struct port_error e = {""};
-	pid_t child = fork();
+	pid_t child = child_fork();
 	int status = -1, r;
 
 	if (child == 0) {
@@ -95,7 +96,7 @@ static void zero_copy_has_its_memory_in_one_file(void **state)
 {
 	struct port_config cfg = {.device = "net_memif0,zero-copy=yes", .memory_mib = 8};
 	struct port_error e = {""};
-	pid_t child = fork();
+	pid_t child = child_fork();
 	int status = -1;
 
 	if (child == 0)

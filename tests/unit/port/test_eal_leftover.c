@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/eal.h"
 #include "dpdk-port/eal_leftover.h"
+#include "support/child_fork.h"
 
 #include <rte_eal.h>
 #include <setjmp.h>
@@ -39,7 +40,7 @@ static bool is_there(const char *name)
 /* The prefix of a process that has been. */
 static void prefix_of_the_dead(char *buf, size_t len)
 {
-	pid_t child = fork();
+	pid_t child = child_fork();
 
 	if (child == 0)
 		_exit(0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/holding.h"
+#include "support/child_fork.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -89,7 +90,7 @@ static void closed_and_private(const char *name, bool abstract)
 	int status;
 
 	make_descriptors(name, abstract);
-	child = fork();
+	child = child_fork();
 	if (child == 0) {
 		holding_close(&h);
 		_exit(mask_of(F_GETFD, -1) != HELD);

@@ -2,6 +2,7 @@
 /* The device as programs find, open and close it, and every verb that it does not have. */
 #include "fixture.h"
 
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <errno.h>
@@ -168,7 +169,7 @@ static void test_fork(void **state)
 
 	lone_open(&l, &cap, 4, true);
 	assert_int_equal(qp_go(l.qp, IBV_QPS_INIT), 0);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0)
 		_exit(child_is_refused(&l) ? 0 : 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -4,6 +4,7 @@
 #include "setters.h"
 #include "support/as_init.h"
 #include "support/child.h"
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <infiniband/verbs.h>
@@ -190,7 +191,7 @@ static int be(const char *how)
 		(signal(SIGTERM, handler) != SIG_DFL || signal(SIGTERM, SIG_DFL) != handler ||
 			!action_is(SIGTERM, SIG_DFL)))
 		return 93;
-	if (strcmp(how, "child") == 0 && fork() != 0) {
+	if (strcmp(how, "child") == 0 && child_fork() != 0) {
 		int status;
 
 		wait(&status);

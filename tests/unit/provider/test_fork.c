@@ -6,6 +6,7 @@
  */
 #include "cm_server.h"
 #include "must.h"
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <fcntl.h>
@@ -65,7 +66,7 @@ static struct ibv_context *open_device(void)
 /* Nobody's yet: the child may have one of its own. */
 static void fork_before_the_start(void)
 {
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 
 	if (pid == 0)
 		_exit(ibv_alloc_pd(open_device()) != NULL ? 0 : 1);
@@ -99,9 +100,9 @@ static void fork_before_the_use(void)
 
 	MUST(ibv_query_device(context, &attr) == 0);
 	MUST(ibv_close_device(open_device()) == 0);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
-		pid_t grandchild = fork();
+		pid_t grandchild = child_fork();
 
 		if (grandchild == 0) {
 			use_inherited(context);
@@ -132,7 +133,7 @@ static void fork_during_the_start(void)
 
 	MUST(pthread_create(&thread, NULL, start, context) == 0);
 	for (unsigned i = 0; i < 10; i++) {
-		pid[i] = fork();
+		pid[i] = child_fork();
 		if (pid[i] == 0) {
 			alarm(LIMIT_S);
 			CHILD(ibv_alloc_pd(context) != NULL || errno == ENODEV);
@@ -315,7 +316,7 @@ static void test_what_a_child_gets(void **state)
 	pid_t pid;
 
 	objects_create(&o);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		in_a_child(&o);
 		CHILD(!has_device());
@@ -384,7 +385,7 @@ static void test_fork_beside_traffic(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, what[i], &o), 0);
 	for (unsigned i = 0; i < FORKS; i++) {
-		pid_t pid = fork();
+		pid_t pid = child_fork();
 
 		if (pid == 0 && i % 3 == 0)
 			in_a_child(&o);

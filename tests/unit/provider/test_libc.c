@@ -3,6 +3,7 @@
  * The hooked functions of libc: without a configuration (argument "inert") they must be those of
  * libc; with one ("active") the rdma_cm device is there, and everything else as before.
  */
+#include "support/child_fork.h"
 #include "support/in_syscall.h"
 #include "unit/provider/stub/reach.h"
 
@@ -460,7 +461,7 @@ static void close_range_and_closefrom_end_channels(void **state)
 static void in_a_forked_child_the_channel_is_gone(void **state)
 {
 	int fd = open_cm(O_CLOEXEC), status;
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 
 	if (pid == 0) {
 		errno = 0;

@@ -5,6 +5,7 @@
  */
 #include "fixture.h"
 
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <errno.h>
@@ -166,7 +167,7 @@ static void test_fork(void **state)
 
 	pd = ibv_alloc_pd(fx.context);
 	cq = ibv_create_cq(fx.context, 8, NULL, NULL, 0);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		struct ibv_wc wc;
 		int ok = ibv_alloc_pd(fx.context) == NULL && errno == ENODEV &&

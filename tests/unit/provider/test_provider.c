@@ -2,6 +2,7 @@
 /* The table that libuiwarp.so exports, called as the preloaded library calls it, but without it. */
 #include "provider/provider.h"
 
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <errno.h>
@@ -117,7 +118,7 @@ static int start_with(const char *settings, const char *config, char *said, size
 	pid_t pid;
 
 	assert_int_equal(pipe(fds), 0);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		dup2(fds[1], STDERR_FILENO);
 		close(fds[0]);
@@ -206,7 +207,7 @@ static bool can_use(struct ibv_context *c)
 static void in_child(void (*f)(void *), void *arg)
 {
 	int status;
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 
 	if (pid == 0) {
 		alarm(LIMIT_S);
@@ -426,7 +427,7 @@ static void test_fork(void **state)
 	struct ibv_context *c = table()->open_device(device);
 	struct ibv_cq *cq = table()->create_cq(c, 4, NULL, NULL, 0);
 	int status;
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 
 	if (pid == 0) {
 		struct ibv_wc wc;

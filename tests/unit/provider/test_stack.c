@@ -3,6 +3,7 @@
  * passive one never polls: its engine's thread does the work. */
 #include "provider/stack.h"
 #include "rnic/ep.h"
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <errno.h>
@@ -362,7 +363,7 @@ typedef int side_fn(struct side *s, const char *const *settings, const char *add
 static pid_t run(side_fn *fn, const char *const *settings, const char *address, int ready)
 {
 	static struct side side; /* the child's own copy */
-	pid_t p = fork();
+	pid_t p = child_fork();
 
 	if (p)
 		return p;
@@ -427,7 +428,7 @@ static void rdma_over_ipv6_with_a_capture(void **state)
 static int refused(const char *const *settings, const char *says)
 {
 	int status = -1;
-	pid_t p = fork();
+	pid_t p = child_fork();
 
 	if (p == 0) {
 		struct config c;
@@ -474,7 +475,7 @@ static int forked(void)
 
 	CHECK(s && side_open(s, settings) == 0);
 	CHECK(!stack_is_orphan(s->stack));
-	p = fork();
+	p = child_fork();
 	if (p == 0) {
 		stack_link(s->stack, &mtu, &speed, &up);
 		/* Not exit(): LeakSanitizer may wait for a lock that a thread of the parent held.
@@ -492,7 +493,7 @@ static int forked(void)
 static void a_child_does_not_touch_its_parents_stack(void **state)
 {
 	int status = -1;
-	pid_t p = fork();
+	pid_t p = child_fork();
 
 	if (p == 0) {
 		alarm(LIMIT_S);

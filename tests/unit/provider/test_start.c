@@ -4,6 +4,7 @@
  * from outside at programs that have it; these are the same file with an argument.
  */
 #include "support/child.h"
+#include "support/child_fork.h"
 #include "unit/provider/stub/reach.h"
 
 #include <errno.h>
@@ -138,7 +139,7 @@ static int program_exit(void)
 static int program_fork(void)
 {
 	int before = count_devices("uiw0"), status;
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 
 	if (pid == 0)
 		_exit(count_devices("uiw0") == 0 && count_devices("real0") == 1 ? 0 : 1);
@@ -150,7 +151,7 @@ static int program_fork(void)
 /* A child that is the first to come to verbs starts a provider of its own. */
 static int program_fork_first(void)
 {
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 	int status;
 
 	if (pid == 0)
@@ -175,12 +176,12 @@ static int program_fork_listed(void)
 {
 	bool listed = count_devices("uiw0") == 1;
 	int first, second;
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 
 	if (pid == 0)
 		_exit(use() && count_devices("uiw0") == 1 ? 0 : 1);
 	waitpid(pid, &first, 0);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0)
 		_exit(use() ? 0 : 1);
 	waitpid(pid, &second, 0);
@@ -192,7 +193,7 @@ static int program_fork_used(void)
 {
 	bool used = use();
 	int status;
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 
 	if (pid == 0)
 		_exit(count_devices("uiw0") == 0 ? 0 : 1);
@@ -206,7 +207,7 @@ static int program_end(void)
 {
 	bool ours = count_devices("uiw0") == 1;
 	int child = 0, twin = 0;
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 
 	if (pid == 0)
 		_exit(3);

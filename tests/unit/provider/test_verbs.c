@@ -3,6 +3,7 @@
  * Which library answers which verb. Run with the preloaded library between a libibverbs and a
  * libuiwarp.so that only note their calls; argument "old": that libibverbs has hardly any verbs.
  */
+#include "support/child_fork.h"
 #include "unit/provider/newer.h"
 #include "unit/provider/stub/reach.h"
 
@@ -325,13 +326,13 @@ static void in_a_forked_child_our_device_is_gone(void **state)
 
 	put_on(ours);
 	reach_provider()->stub.calls = 0;
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0)
 		_exit((int)first_wrong_in_child());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	/* The others are there as before: the child asks the real library. */
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		int num = 0;
 		struct ibv_device **list = ibv_get_device_list(&num);

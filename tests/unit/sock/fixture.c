@@ -2,6 +2,7 @@
 #include "tests/unit/sock/fixture.h"
 
 #include "sock/address.h"
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -192,12 +192,11 @@ static int plain_socket(const struct ip_addr *a)
 
 pid_t fixture_child(void)
 {
-	pid_t child = fork();
+	pid_t child = child_fork();
 
 	assert_true(child >= 0);
 	if (child)
 		return child;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;)
 		pause();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sock/conn.h"
 
+#include "support/child_fork.h"
 #include "support/limit.h"
 #include "tests/unit/sock/fixture.h"
 
@@ -408,7 +409,7 @@ static void a_child_lets_go_of_what_is_its_parents(void **state)
 
 	fixture_open(&f, NULL);
 	fixture_connect(&f, "127.0.0.1");
-	child = fork();
+	child = child_fork();
 	assert_true(child >= 0);
 	if (!child) {
 		sock_let_go(f.s);

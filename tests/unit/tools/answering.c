@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "answering.h"
 
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <fcntl.h>
@@ -80,7 +81,7 @@ unsigned begin(struct script s)
 
 	assert_true(n < SERVERS);
 	assert_int_equal(pipe(ready), 0);
-	server[n].pid = fork();
+	server[n].pid = child_fork();
 	if (server[n].pid == 0)
 		server_main(&s, ready[1]);
 	assert_true(server[n].pid > 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp top, in a terminal, asking this test for what a busy process would tell. */
 #include "asked.h"
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <fcntl.h>
@@ -31,7 +32,7 @@ static void terminal_open(void)
 	assert_int_equal(grantpt(terminal.fd), 0);
 	assert_int_equal(unlockpt(terminal.fd), 0);
 	assert_int_equal(ioctl(terminal.fd, TIOCSWINSZ, &w), 0);
-	terminal.pid = fork();
+	terminal.pid = child_fork();
 	if (terminal.pid != 0)
 		return;
 	setsid();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp wan, from outside: its command line, and a run between ports that need nothing. */
 #include "support/child.h"
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <fcntl.h>
@@ -170,7 +171,7 @@ static pid_t start_unread(int unread[2])
 	while (write(unread[1], &byte, 1) == 1)
 		;
 	assert_int_equal(fcntl(unread[1], F_SETFL, 0), 0);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		dup2(unread[1], STDOUT_FILENO);
 		alarm(LIMIT_S);
