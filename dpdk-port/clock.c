@@ -62,8 +62,9 @@ void clock_init(struct port_clock *c, const struct clock_sample *since)
 	uint64_t cycles, ns;
 
 	c->base = clock_sample_now();
-	c->mult = 0;
-	if (!clock_tsc_is_invariant())
+	atomic_init(&c->mult, 0);
+	atomic_init(&c->ahead, 0);
+	if (!clock_tsc_is_invariant() || (since && c->base.tsc < since->tsc))
 		return;
 	cycles = rte_get_tsc_hz();
 	ns = UINT64_C(1000000000);
@@ -72,5 +73,28 @@ void clock_init(struct port_clock *c, const struct clock_sample *since)
 		ns = c->base.ns - since->ns;
 	}
 	if (cycles)
-		c->mult = (uint64_t)(((unsigned __int128)ns << 32) / cycles);
+		atomic_init(&c->mult, (uint64_t)(((unsigned __int128)ns << 32) / cycles));
+}
+
+/** The rate is known to a few parts in 10^5 only: what is out by that for long has not jumped. */
+static bool clock_agrees(const struct port_clock *c, uint64_t now, uint64_t kernel)
+{
+	uint64_t apart = now > kernel ? now - kernel : kernel - now;
+
+	return apart < CLOCK_PAUSE_NS + (kernel - c->base.ns) / 1024;
+}
+
+uint64_t clock_doubt(struct port_clock *c, uint64_t last, uint64_t now)
+{
+	uint64_t kernel = clock_kernel_ns();
+
+	if (now < last && last - now <= CLOCK_BACK_NS)
+		return last;
+	if (!atomic_load_explicit(&c->mult, memory_order_relaxed))
+		return now < last ? last : now;
+	if (now >= last && clock_agrees(c, now, kernel))
+		return now;
+	atomic_store_explicit(&c->ahead, last - kernel, memory_order_relaxed);
+	atomic_store_explicit(&c->mult, 0, memory_order_release);
+	return last;
 }

@@ -2,12 +2,14 @@
 /**
  * @file clock.h
  * A monotonic clock in nanoseconds, read without a system call. It is the TSC, scaled by a constant
- * multiplier. If the TSC is not invariant, clock_gettime() is used.
+ * multiplier. If the TSC is not invariant, or has jumped (clock_onward()), clock_gettime() is used.
  */
 #ifndef DPDK_PORT_CLOCK_H
 #define DPDK_PORT_CLOCK_H
 
+#include <rte_branch_prediction.h>
 #include <rte_cycles.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -20,8 +22,15 @@ struct clock_sample {
 
 struct port_clock {
 	struct clock_sample base;
-	uint64_t mult; /**< ns per cycle, times 2^32; 0: clock_gettime() */
+	_Atomic uint64_t mult;  /**< ns per cycle, times 2^32; 0: clock_gettime(), from now on */
+	_Atomic uint64_t ahead; /**< then: ns to add to it, modulo 2^64 */
 };
+
+/** Two cores' counters may differ by less, ns. A counter that goes back further has jumped. */
+#define CLOCK_BACK_NS UINT64_C(1000000)
+
+/** A pause that is worth a look at whether it was one, ns. */
+#define CLOCK_PAUSE_NS UINT64_C(1000000000)
 
 /** Read both clocks, as close to each other as possible. */
 struct clock_sample clock_sample_now(void);
@@ -39,21 +48,47 @@ uint64_t clock_kernel_ns(void);
 /** CLOCK_MONOTONIC @p ns from now, for who waits until then. */
 struct timespec clock_after(uint64_t ns);
 
-/** Nanoseconds at @p tsc cycles, which must not be before the clock's start. */
-static inline uint64_t clock_at(const struct port_clock *c, uint64_t tsc)
+/** Nanoseconds of @p cycles. */
+static inline uint64_t clock_scale(uint64_t cycles, uint64_t mult)
 {
-	return c->base.ns + (uint64_t)((unsigned __int128)(tsc - c->base.tsc) * c->mult >> 32);
+	return (uint64_t)((unsigned __int128)cycles * mult >> 32);
+}
+
+/** Nanoseconds at @p tsc cycles, by a rate of @p mult; at least 0. */
+static inline uint64_t clock_at(const struct clock_sample *base, uint64_t mult, uint64_t tsc)
+{
+	uint64_t ns;
+
+	if (likely(tsc >= base->tsc))
+		return base->ns + clock_scale(tsc - base->tsc, mult);
+	ns = clock_scale(base->tsc - tsc, mult);
+	return ns < base->ns ? base->ns - ns : 0;
 }
 
 /** The time now, ns. It may step back a few ns between two cores. */
 static inline uint64_t clock_ns(const struct port_clock *c)
 {
-	uint64_t tsc;
+	uint64_t mult = atomic_load_explicit(&c->mult, memory_order_acquire);
 
-	if (!c->mult)
-		return clock_kernel_ns();
-	tsc = rte_rdtsc();
-	return clock_at(c, tsc > c->base.tsc ? tsc : c->base.tsc);
+	if (unlikely(!mult))
+		return clock_kernel_ns() + atomic_load_explicit(&c->ahead, memory_order_relaxed);
+	return clock_at(&c->base, mult, rte_rdtsc());
+}
+
+/** clock_onward() after more than CLOCK_PAUSE_NS, or before @p last. @return the time now. */
+uint64_t clock_doubt(struct port_clock *c, uint64_t last, uint64_t now);
+
+/**
+ * The time now, for who must not go back. A TSC that has jumped, as by a suspend or a live
+ * migration, is left for good, and the time goes on from the last. One thread at a time;
+ * clock_ns() may be called meanwhile, and may go back until this has been called.
+ * @param last what was returned last; base.ns at first.
+ */
+static inline uint64_t clock_onward(struct port_clock *c, uint64_t last)
+{
+	uint64_t now = clock_ns(c);
+
+	return likely(now - last < CLOCK_PAUSE_NS) ? now : clock_doubt(c, last, now);
 }
 
 #endif

@@ -166,7 +166,7 @@ int wan_bridge_open(
 	}
 	b->lcore = lcore_reserve();
 	clock_init(&b->clock, eal_clock_sample());
-	b->started = b->now = clock_ns(&b->clock);
+	b->started = b->now = b->clock.base.ns;
 	*out = b;
 	return 0;
 }
@@ -248,6 +248,13 @@ static bool wan_bridge_inspect(struct wan_bridge *b, unsigned d, const struct rt
 	return true;
 }
 
+/** Frames are due in the order of their times, which therefore never go back. */
+static uint64_t wan_bridge_now(struct wan_bridge *b)
+{
+	b->now = clock_onward(&b->clock, b->now);
+	return b->now;
+}
+
 /** A frame came at @p now: how long may it be worth to wait for the next one? */
 static void wan_bridge_expect_more(struct wan_bridge *b, uint64_t now)
 {
@@ -267,7 +274,7 @@ static unsigned wan_bridge_receive(struct wan_bridge *b, unsigned d)
 	struct direction *x = &b->dir[d];
 	struct rte_mbuf *pkts[BURST];
 	unsigned n = port_rx(x->from, pkts, BURST);
-	uint64_t now = n ? clock_ns(&b->clock) : 0;
+	uint64_t now = n ? wan_bridge_now(b) : 0;
 
 	if (n)
 		wan_bridge_expect_more(b, now);
@@ -310,11 +317,11 @@ static unsigned wan_bridge_carry(struct wan_bridge *b)
 	for (unsigned d = 0; d < 2; d++) {
 		unsigned n;
 
-		b->now = clock_ns(&b->clock);
+		wan_bridge_now(b);
 		if (wan_path_next(b->dir[d].path) > b->now && port_backlog(b->dir[d].to) == 0)
 			continue;
 		n = wan_bridge_deliver(b, d, due);
-		sent = clock_ns(&b->clock);
+		sent = wan_bridge_now(b);
 		for (unsigned i = 0; i < n; i++)
 			histogram_add(&b->dir[d].stats.lateness, sent - due[i]);
 		all += n;

@@ -15,11 +15,9 @@
 static uint64_t poller_clock(void *ctx)
 {
 	struct poller *p = ctx;
-	uint64_t now = clock_ns(&p->clock);
 
 	/* Two cores' counters may differ by a little; the stack's time must not go back. */
-	if (now > p->last)
-		p->last = now;
+	p->last = clock_onward(&p->clock, p->last);
 	/* Asked whenever the lock was taken, also for posting: what is sent has this time. */
 	if (p->tcp)
 		tcp_set_now(p->tcp, p->last);
@@ -202,6 +200,7 @@ int poller_init(struct poller *p, struct engine *e, struct port *port)
 		return r;
 	p->port = port;
 	clock_init(&p->clock, eal_clock_sample());
+	p->last = p->clock.base.ns;
 	p->lcore = lcore_reserve();
 	engine_init(e, &poller_ops, p);
 	return 0;

@@ -10,12 +10,15 @@
 static void scales_cycles_to_ns(void **state)
 {
 	/* 2.5 GHz: 0.4 ns a cycle. */
-	const struct port_clock c = {.base = {.tsc = 1000, .ns = 77}, .mult = 1717986918};
+	const struct clock_sample base = {.tsc = 1000, .ns = 77};
+	const uint64_t mult = 1717986918;
 
-	assert_int_equal(clock_at(&c, 1000), 77);
-	assert_int_equal(clock_at(&c, 1000 + 2500), 77 + 999);
+	assert_int_equal(clock_at(&base, mult, 1000), 77);
+	assert_int_equal(clock_at(&base, mult, 1000 + 2500), 77 + 999);
+	assert_int_equal(clock_at(&base, mult, 1000 - 100), 77 - 39);
+	assert_int_equal(clock_at(&base, mult, 0), 0);
 	/* A year on: no overflow, and the multiplier's rounding is below a part in 10^9. */
-	assert_in_range(clock_at(&c, 1000 + UINT64_C(78840000000000000)),
+	assert_in_range(clock_at(&base, mult, 1000 + UINT64_C(78840000000000000)),
 		UINT64_C(31535999900000000), UINT64_C(31536000000000077));
 }
 
@@ -47,6 +50,79 @@ static void continues_the_kernels_clock(void **state)
 	assert_true(last >= before);
 }
 
+/** A counter that was reset since then says nothing of its rate. */
+static void measures_nothing_against_a_sample_ahead(void **state)
+{
+	struct clock_sample since = clock_sample_now();
+	struct port_clock c;
+
+	since.tsc += UINT64_C(1) << 62;
+	since.ns -= UINT64_C(10000000000);
+	clock_init(&c, &since);
+	assert_int_equal(c.mult, 0);
+}
+
+#define SECOND INT64_C(1000000000)
+
+/** As if the counter had been @p ns ahead of where it is since the clock was begun. */
+static void move(struct port_clock *c, int64_t ns)
+{
+	__int128 cycles = (__int128)ns * ((__int128)1 << 32) / (__int128)c->mult;
+
+	c->base.tsc -= (uint64_t)(int64_t)cycles;
+}
+
+static struct clock_sample first;
+
+/** @return false: there is no counter to go by. */
+static bool begin(struct port_clock *c)
+{
+	/* Long enough to measure its rate. */
+	while (clock_kernel_ns() - first.ns < SECOND / 10)
+		;
+	clock_init(c, &first);
+	return c->mult != 0;
+}
+
+static void goes_on_when_its_counter_has_jumped(void **state)
+{
+	static const int64_t jumps[] = {-3600 * SECOND, -30 * SECOND, 3 * SECOND, 30 * SECOND};
+	struct port_clock c;
+
+	for (size_t i = 0; i < sizeof jumps / sizeof jumps[0]; i++) {
+		uint64_t before, last, now;
+
+		if (!begin(&c))
+			skip();
+		last = clock_onward(&c, c.base.ns);
+		move(&c, jumps[i]);
+		before = clock_kernel_ns();
+		assert_int_equal(clock_onward(&c, last), last);
+		assert_int_equal(c.mult, 0);
+		while (clock_onward(&c, last) == last)
+			;
+		now = clock_ns(&c);
+		assert_in_range(now, last + 1, last + (clock_kernel_ns() - before));
+	}
+}
+
+/** Another core's is behind by a little; the process was stopped for half a minute. */
+static void keeps_a_counter_that_has_not_jumped(void **state)
+{
+	struct port_clock c;
+	uint64_t ahead;
+
+	if (!begin(&c))
+		skip();
+	ahead = clock_ns(&c) + CLOCK_BACK_NS;
+	assert_true(clock_onward(&c, ahead) >= ahead);
+	assert_true(c.mult != 0);
+	move(&c, 30 * SECOND);
+	c.base.ns -= 30 * (uint64_t)SECOND;
+	assert_true(clock_onward(&c, c.base.ns) >= c.base.ns + 29 * (uint64_t)SECOND);
+	assert_true(c.mult != 0);
+}
+
 static void without_an_invariant_counter_asks_the_kernel(void **state)
 {
 	const struct port_clock c = {.mult = 0};
@@ -71,10 +147,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scales_cycles_to_ns),
 		cmocka_unit_test(measures_against_an_earlier_sample),
+		cmocka_unit_test(measures_nothing_against_a_sample_ahead),
 		cmocka_unit_test(continues_the_kernels_clock),
+		cmocka_unit_test(goes_on_when_its_counter_has_jumped),
+		cmocka_unit_test(keeps_a_counter_that_has_not_jumped),
 		cmocka_unit_test(without_an_invariant_counter_asks_the_kernel),
 		cmocka_unit_test(tells_a_time_to_wait_until),
 	};
 
+	first = clock_sample_now();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
