@@ -237,7 +237,7 @@ static struct rte_mbuf *port_copy_parts(struct port *p, struct rte_mbuf *m)
 
 void port_tx(struct port *p, struct rte_mbuf *m)
 {
-	if (unlikely(p->is_tap) && m->nb_segs != 1) {
+	if (unlikely(m->nb_segs > p->most_segs)) {
 		m = port_copy_parts(p, m);
 		if (!m)
 			return;

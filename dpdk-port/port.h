@@ -101,9 +101,9 @@ void port_drop_some(
 unsigned port_rx(struct port *p, struct rte_mbuf **pkts, unsigned n);
 
 /**
- * Queue one frame. Owns it. Where the driver reads frames by the processor, one with parts in the
- * program's memory is copied here, and is lost if that memory is gone. It is sent by port_flush()
- * or when a burst is full.
+ * Queue one frame. Owns it. One in more segments than the driver takes is copied here into one; so
+ * is one with parts in the program's memory where the driver reads frames by the processor, and is
+ * lost if that memory is gone. It is sent by port_flush() or when a burst is full.
  */
 void port_tx(struct port *p, struct rte_mbuf *m);
 

@@ -285,6 +285,22 @@ static void port_choose_offloads(struct opening *o, struct rte_eth_conf *conf)
 		port_choose_tso(o, conf);
 }
 
+/**
+ * A driver without MULTI_SEGS may take a frame's length for that of its first segment, and send
+ * what lies behind that. A TAP's reads all, but see external_is_tap().
+ */
+static uint16_t port_most_segs(const struct opening *o, uint64_t tx_offloads)
+{
+	const struct rte_eth_desc_lim *l = &o->info.tx_desc_lim;
+	uint16_t most = UINT16_MAX;
+
+	if (o->p->is_tap || !(tx_offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS))
+		return 1;
+	if (l->nb_seg_max)
+		most = l->nb_seg_max;
+	return l->nb_mtu_seg_max ? RTE_MIN(most, l->nb_mtu_seg_max) : most;
+}
+
 static void port_choose_external(struct opening *o, uint64_t tx_offloads)
 {
 	const char *why = external_refusal(o->cfg->device, tx_offloads);
@@ -315,6 +331,7 @@ static int port_configure(struct opening *o)
 	int r;
 
 	port_choose_offloads(o, &conf);
+	o->p->most_segs = port_most_segs(o, conf.txmode.offloads);
 	port_choose_external(o, conf.txmode.offloads);
 	/* Drivers that know only the standard frame take no other number here. */
 	if (o->mtu <= o->info.max_mtu && most && most >= (uint32_t)o->mtu + RTE_ETHER_HDR_LEN)

@@ -41,6 +41,7 @@ struct port {
 	_Atomic bool map_failed; /**< port_map() has told of it */
 	uint16_t vlan;           /**< ours; 0: none */
 	bool sorts;              /**< frames may be of other VLANs, see vlan_pop() */
+	uint16_t most_segs;      /**< of a frame, that its driver takes and reads in full */
 	bool gathers;            /**< as caps.tx_tso, beside what is read for each frame */
 	struct capture *capture;
 	uint64_t now;

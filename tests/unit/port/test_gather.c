@@ -144,7 +144,7 @@ static void chains_in_the_queue_are_dropped(void **state)
 
 static void nothing_is_waited_for_without_a_link(void **state)
 {
-	struct port *p = open_port("net_null8");
+	struct port *p = open_port("net_ring7");
 
 	port_tx(p, chain(p, bytes));
 	p->link_up = p->started = false;

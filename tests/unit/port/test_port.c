@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/capture.h"
 #include "dpdk-port/port_private.h"
+#include "support/child_fork.h"
 #include "support/limit.h"
 
 #include <linux/if_packet.h>
@@ -23,6 +24,26 @@
 
 /* net_ring gives back what is sent; net_null takes all and receives zeros without end. */
 static const uint8_t mac[6] = {2, 0, 0, 0, 0, 7};
+
+/** Of the next port's driver; 0: its own. */
+static struct rte_eth_desc_lim limits;
+static bool without_segments;
+
+int __real_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info);
+int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info);
+
+int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info)
+{
+	int r = __real_rte_eth_dev_info_get(id, info);
+
+	if (limits.nb_seg_max)
+		info->tx_desc_lim.nb_seg_max = limits.nb_seg_max;
+	if (limits.nb_mtu_seg_max)
+		info->tx_desc_lim.nb_mtu_seg_max = limits.nb_mtu_seg_max;
+	if (without_segments)
+		info->tx_offload_capa &= ~RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	return r;
+}
 
 static struct port *open_port(const char *device)
 {
@@ -163,7 +184,7 @@ static void a_link_that_is_down_keeps_nothing(void **state)
 /** In another process: be the server for one frame, once told to go. @return its pid. */
 static pid_t fork_server(int go, int ready)
 {
-	pid_t pid = fork();
+	pid_t pid = child_fork();
 	struct rte_mbuf *m;
 	struct port *p;
 	char x;
@@ -295,6 +316,74 @@ static void failures_say_why(void **state)
 	}
 }
 
+/** A frame of 20 bytes each in @p n segments. */
+static struct rte_mbuf *frame_in(struct port *p, unsigned n)
+{
+	struct rte_mbuf *first = NULL;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(port_pool(p));
+
+		assert_non_null(m);
+		memset(rte_pktmbuf_append(m, 20), (int)i, 20);
+		if (first)
+			assert_int_equal(rte_pktmbuf_chain(first, m), 0);
+		else
+			first = m;
+	}
+	return first;
+}
+
+/** What is sent in @p n segments leaves in as many as @p expected, with all that is in them. */
+static void assert_leaves_in(struct port *p, unsigned n, unsigned expected)
+{
+	struct rte_mbuf *m = NULL;
+	uint8_t *at;
+
+	port_tx(p, frame_in(p, n));
+	port_flush(p);
+	assert_int_equal(port_rx(p, &m, 1), 1);
+	assert_int_equal(m->nb_segs, expected);
+	assert_int_equal(m->pkt_len, 20 * n);
+	assert_int_equal(rte_pktmbuf_linearize(m), 0);
+	at = rte_pktmbuf_mtod(m, uint8_t *);
+	for (unsigned i = 0; i < 20 * n; i++)
+		assert_int_equal(at[i], i / 20);
+	rte_pktmbuf_free(m);
+}
+
+/** A driver that knows one segment only sends the bytes behind that, whatever they are. */
+static void frames_leave_in_no_more_segments_than_the_driver_takes(void **state)
+{
+	static const struct {
+		struct rte_eth_desc_lim limits;
+		bool without;
+		unsigned most;
+	} drivers[] = {
+		{.without = true, .most = 1},
+		{.limits = {.nb_seg_max = 40, .nb_mtu_seg_max = 8}, .most = 8},
+		{.limits = {.nb_seg_max = 4, .nb_mtu_seg_max = 8}, .most = 4},
+		{.most = 20},
+	};
+
+	for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++) {
+		unsigned most = drivers[i].most;
+		struct port *p;
+
+		limits = drivers[i].limits;
+		without_segments = drivers[i].without;
+		p = open_port("net_ring9");
+		limits = (struct rte_eth_desc_lim){0};
+		without_segments = false;
+		assert_leaves_in(p, most, most);
+		if (most < 20)
+			assert_leaves_in(p, most + 1, 1);
+		assert_int_equal(port_get_stats(p)->tx_dropped, 0);
+		assert_int_equal(rte_mempool_in_use_count(port_pool(p)), 0);
+		port_close(p);
+	}
+}
+
 static void captures_both_directions(void **state)
 {
 	struct port *p = open_port("net_ring2");
@@ -403,6 +492,7 @@ int main(void)
 		cmocka_unit_test(what_is_queued_at_close_is_freed_and_the_device_reopens),
 		cmocka_unit_test(caps_tell_what_the_port_is),
 		cmocka_unit_test(failures_say_why),
+		cmocka_unit_test(frames_leave_in_no_more_segments_than_the_driver_takes),
 		cmocka_unit_test(captures_both_directions),
 		cmocka_unit_test(a_tap_receives_although_a_signal_has_come),
 	};
