@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static void *configuration_checked(void *p)
 {
@@ -72,21 +71,32 @@ static int configuration_complain(const char *command, const char *what, const c
 	return EXIT_USAGE;
 }
 
-/* The program may change its directory before it comes to verbs. */
-static int configuration_export_file(const char *file, const char *command)
+static int configuration_fail(const char *command, const struct config_error *e)
 {
-	struct stat st;
+	fprintf(stderr, "%s: %s\n", command, e->text);
+	return EXIT_USAGE;
+}
+
+/** A pipe is read to its end, which somebody may be slow to come to, or never come. */
+#define CONFIGURATION_PIPE_MS 30000
+
+/* The program may change its directory before it comes to verbs, and reads it again and again: a
+ * pipe is there once, so that its assignments, for @set, take its place. */
+static int configuration_export_file(const char *file, const char *command, char **set)
+{
+	struct config_error e;
+	int rc = config_look_at(file, &e);
 	char *path;
 
-	if (stat(file, &st) == 0 && !config_can_be_read_again(&st) && !S_ISDIR(st.st_mode))
-		return configuration_complain(command, file,
-			"it is no regular file; expected one that the program can read again");
-	path = realpath(file, NULL);
-	if (!path) {
-		fprintf(stderr, "%s: %s: cannot read the configuration: %s\n", command, file,
-			strerror(errno));
-		return EXIT_USAGE;
+	if (rc > 0) {
+		rc = config_read_pipe(file, CONFIGURATION_PIPE_MS, set, &e);
+		file = "/dev/null";
 	}
+	if (rc < 0)
+		return configuration_fail(command, &e);
+	path = realpath(file, NULL);
+	if (!path)
+		return configuration_complain(command, file, strerror(errno));
 	setenv("UIWARP_CONFIG", path, 1);
 	free(path);
 	return 0;
@@ -137,30 +147,36 @@ static char *configuration_remaining(const char *inherited, const char *set)
 	return all;
 }
 
+/* The lines of @under whose keys @over has not got, and those of @over behind them. */
+static char *configuration_lay(const char *under, const char *over)
+{
+	char *rest = configuration_remaining(under ? under : "", over);
+	char *all = configuration_join(rest, "\n", over);
+
+	free(rest);
+	return all;
+}
+
 /* Into the environment. What is there already gives way: all of it to a file, and to an assignment
  * what it has of that key. */
 static int configuration_export(struct configuration *c, const char *command)
 {
-	const char *file = getenv("UIWARP_CONFIG"), *inherited = getenv("UIWARP_SET");
-	char *rest, *set;
+	const char *file = c->file ? c->file : getenv("UIWARP_CONFIG");
+	char *pipe = NULL, *lower, *set;
 	int rc = 0;
 
-	if (c->file)
-		rc = configuration_export_file(c->file, command);
-	else if (file && *file != '\0' && *file != '/')
-		rc = configuration_export_file(file, command);
+	if (file && *file != '\0')
+		rc = configuration_export_file(file, command, &pipe);
 	if (rc != 0)
 		return rc;
-	if (c->file || !inherited)
-		inherited = "";
-	rest = c->set ? configuration_remaining(inherited, c->set)
-		      : configuration_checked(strdup(inherited));
-	set = configuration_join(rest, "\n", c->set);
+	lower = configuration_lay(pipe, c->file ? NULL : getenv("UIWARP_SET"));
+	set = configuration_lay(lower, c->set);
 	if (*set != '\0')
 		setenv("UIWARP_SET", set, 1);
 	else
 		unsetenv("UIWARP_SET");
-	free(rest);
+	free(pipe);
+	free(lower);
 	free(set);
 	return 0;
 }
@@ -188,11 +204,7 @@ int configuration_apply(struct configuration *c, const char *command, struct con
 	if (rc == 0)
 		return configuration_complain(
 			command, "no configuration", "expected --config FILE or --set KEY=VALUE");
-	if (rc < 0) {
-		fprintf(stderr, "%s: %s\n", command, e.text);
-		return EXIT_USAGE;
-	}
-	return 0;
+	return rc < 0 ? configuration_fail(command, &e) : 0;
 }
 
 int configuration_check_port(const struct config *c, const char *command)

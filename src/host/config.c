@@ -182,7 +182,7 @@ void config_init(struct config *c)
 /* ---- files ------------------------------------------------------------------------------- */
 
 struct config_reading {
-	FILE *f;
+	FILE *f, *pairs;
 	struct config *c;
 	struct config_error *e;
 	struct config_place where;
@@ -232,11 +232,7 @@ static char *config_read_line(char *buf, int num, void *arg)
 		buf[n++] = (char)ch;
 	}
 	if (ch == EOF && ferror(r->f)) {
-		int err = errno;
-
-		r->where.line = 0;
-		r->rc = config_complain(
-			r->e, -err, &r->where, "cannot read the configuration: %s", strerror(err));
+		r->rc = config_unreadable(r->where.path, errno, r->e);
 		return NULL;
 	}
 	if (ch == EOF && n == 0)
@@ -260,57 +256,89 @@ static int config_take_pair(void *arg, const char *section, const char *name, co
 	if (r->rc != 0)
 		return 1;
 	snprintf(copy, sizeof copy, "%s", value);
+	if (r->pairs)
+		fprintf(r->pairs, "%s=%s\n", name, config_trim(copy));
 	r->rc = config_apply(r->c, name, config_trim(copy), &r->where, r->e);
 	return 1;
 }
 
-bool config_can_be_read_again(const struct stat *st)
+int config_unreadable(const char *path, int error, struct config_error *e)
 {
-	return S_ISREG(st->st_mode) || (S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3));
+	const struct config_place where = {.path = path};
+
+	return config_complain(
+		e, -error, &where, "cannot read the configuration: %s", strerror(error));
 }
 
-/** @return 0, or -errno; -EINVAL: it cannot be read again. */
-static int config_open(const char *path, FILE **out)
+/**
+ * Programs read a configuration when they come to it, and again: not what is empty then, or what
+ * has to be waited for. /dev/null is as empty each time, and says that there is none.
+ */
+static int config_check_kind(const char *path, const struct stat *st, struct config_error *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const struct config_place where = {.path = path};
+
+	if (S_ISREG(st->st_mode) || (S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3)))
+		return 0;
+	if (S_ISDIR(st->st_mode))
+		return config_unreadable(path, EISDIR, e);
+	return config_complain(
+		e, -EINVAL, &where, "it is no regular file; expected one that can be read again");
+}
+
+int config_look_at(const char *path, struct config_error *e)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		return config_unreadable(path, errno, e);
+	return S_ISFIFO(st.st_mode) ? 1 : config_check_kind(path, &st, e);
+}
+
+/** @return 0, or -errno with @p e filled in. */
+static int config_open(const char *path, FILE **out, struct config_error *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
 	struct stat st = {0};
 
 	if (fd < 0)
-		return -errno;
+		return config_unreadable(path, errno, e);
 	fstat(fd, &st);
-	if (!config_can_be_read_again(&st)) {
-		close(fd);
-		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	}
-	*out = fdopen(fd, "r");
+	rc = config_check_kind(path, &st, e);
+	*out = rc == 0 ? fdopen(fd, "r") : NULL;
 	if (*out)
 		return 0;
 	close(fd);
-	return -ENOMEM;
+	return rc != 0 ? rc : config_unreadable(path, ENOMEM, e);
 }
 
-int config_read_file(struct config *c, const char *path, struct config_error *e)
+int config_read_stream(
+	struct config *c, FILE *f, const char *path, FILE *pairs, struct config_error *e)
 {
-	struct config_reading r = {.c = c, .e = e, .where = {.path = path}};
-	int line, rc = config_open(path, &r.f);
+	struct config_reading r = {.f = f, .pairs = pairs, .c = c, .e = e, .where = {.path = path}};
+	int line;
 
-	if (rc == -EINVAL)
-		return config_complain(e, -EINVAL, &r.where,
-			"it is no regular file; expected one that can be read again");
-	if (rc != 0)
-		return config_complain(
-			e, rc, &r.where, "cannot read the configuration: %s", strerror(-rc));
 	memset(c->file_line, 0, sizeof c->file_line);
 	line = ini_parse_stream(config_read_line, &r, config_take_pair, &r);
-	fclose(r.f);
 	if (r.rc == 0 && line > 0) {
 		r.where.line = (unsigned)line;
 		r.rc = config_complain(e, -EINVAL, &r.where, "expected key = value");
 	} else if (r.rc == 0 && line < 0) {
-		r.rc = config_complain(e, -ENOMEM, &r.where, "cannot read the configuration: %s",
-			strerror(ENOMEM));
+		r.rc = config_unreadable(path, ENOMEM, e);
 	}
 	return r.rc;
+}
+
+int config_read_file(struct config *c, const char *path, struct config_error *e)
+{
+	FILE *f;
+	int rc = config_open(path, &f, e);
+
+	if (rc != 0)
+		return rc;
+	rc = config_read_stream(c, f, path, NULL, e);
+	fclose(f);
+	return rc;
 }
 
 /* ---- assignments and the whole ------------------------------------------------------------ */

@@ -17,7 +17,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 #define CONFIG_MAX_ADDRESSES 16
 #define CONFIG_MAX_GATEWAYS  4
@@ -120,14 +119,26 @@ static inline uint16_t config_pairing_port(const struct config *c)
 /** Set every field to its default. */
 void config_init(struct config *c);
 
-/**
- * Programs read a configuration when they come to it, and again: not what is empty then, or what
- * has to be waited for. /dev/null is as empty each time, and says that there is none.
- */
-bool config_can_be_read_again(const struct stat *st);
-
 /** Read an ini file without sections. @return 0, or -EINVAL / -errno with @p e filled in. */
 int config_read_file(struct config *c, const char *path, struct config_error *e);
+
+/**
+ * What config_read_file() would find at @p path.
+ * @return 0; 1: a pipe, which can be read once, by config_read_pipe(); or a negative errno with @p
+ * e filled in: neither of them reads it.
+ */
+int config_look_at(const char *path, struct config_error *e);
+
+/** Of a pipe's text, octets. */
+#define CONFIG_PIPE_MAX 1048576
+
+/**
+ * Read a pipe as an ini file, to its end.
+ * @param ms until when that must have come.
+ * @param[out] set its assignments, as lines of UIWARP_SET, malloc()ed.
+ * @return 0, or a negative errno with @p e filled in.
+ */
+int config_read_pipe(const char *path, unsigned ms, char **set, struct config_error *e);
 
 /** Apply one "key=value". @return 0 or -EINVAL with @p e filled in. */
 int config_set(struct config *c, const char *assignment, struct config_error *e);

@@ -308,15 +308,27 @@ static void write_program(
 	close(fd);
 }
 
-/* The program reads it again, and would find nothing there. */
-static void a_configuration_in_a_pipe_is_refused(void **state)
+/* The program reads it again, and would find nothing there: what it says goes along. */
+static void a_configuration_may_come_in_a_pipe(void **state)
 {
-	static const char script[] = "exec \"$0\" run --config <(echo port=kernel) -- true";
+	static const char script[] = "exec \"$0\" run --config <(printf \"$2\") --set mtu=1300 -- "
+				     "\"$1\" environment UIWARP_SET UIWARP_CONFIG";
+	const char *const env[] = {"UIWARP_SET=mtu=9000", "UIWARP_CONFIG", "LD_PRELOAD", NULL};
 
-	child_run(&c, (const char *const[]){"/bin/bash", "-c", script, UIWARP, NULL}, NULL);
+	child_run(&c,
+		(const char *const[]){"/bin/bash", "-c", script, UIWARP, self,
+			"port = net_null0 # none\\nmtu=1400\\naddress=10.99.0.1/24\\n"
+			"address=10.99.0.2/24\\n",
+			NULL},
+		env);
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.out, "UIWARP_SET=port=net_null0\naddress=10.99.0.1/24\n"
+				   "address=10.99.0.2/24\nmtu=1300\nUIWARP_CONFIG=/dev/null\n");
+	child_run(&c,
+		(const char *const[]){"/bin/bash", "-c", script, UIWARP, self, "\\nmtu\\n", NULL},
+		env);
 	assert_int_equal(child_exit(&c), 2);
-	assert_non_null(strstr(c.err, "it is no regular file; expected one that the program can "
-				      "read again\n"));
+	assert_non_null(strstr(c.err, ", line 2: expected key = value\n"));
 	assert_int_equal(child_count(c.err, "\n"), 1);
 }
 
@@ -403,7 +415,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_command_line_wins_over_the_environment),
 		cmocka_unit_test(a_wrong_command_line_is_2),
 		cmocka_unit_test(a_program_that_cannot_be_started_is_127_or_126),
-		cmocka_unit_test(a_configuration_in_a_pipe_is_refused),
+		cmocka_unit_test(a_configuration_may_come_in_a_pipe),
 		cmocka_unit_test(a_program_out_of_reach_is_126),
 		cmocka_unit_test(the_program_inherits_what_uiwarp_had),
 	};
