@@ -101,21 +101,23 @@ static void cmd_stat_nap(double seconds)
 		;
 }
 
-/** @param pid 0: that of any process. */
+/** @param of the process that has it; of none yet: of any. */
 static const struct telemetry_row *cmd_stat_find_qp(
-	const struct telemetry_sample *s, uint32_t qp, pid_t pid)
+	const struct telemetry_sample *s, uint32_t qp, const struct telemetry_row *of)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->row[i].qp == qp && (!pid || s->row[i].pid == pid))
+		if (s->row[i].qp == qp &&
+			(!of->pid || telemetry_row_compare_process(&s->row[i], of) == 0))
 			return &s->row[i];
 	return NULL;
 }
 
 /** It is there, and says nothing. */
-static bool cmd_stat_is_silent(const struct telemetry_clients *c, pid_t pid)
+static bool cmd_stat_is_silent(const struct telemetry_clients *c, const struct telemetry_row *of)
 {
 	for (unsigned i = 0; i < c->n; i++)
-		if (c->client[i].pid == pid && !c->client[i].greeted)
+		if (c->client[i].pid == of->pid && strcmp(c->client[i].name, of->socket) == 0 &&
+			!c->client[i].greeted)
 			return true;
 	return false;
 }
@@ -123,23 +125,23 @@ static bool cmd_stat_is_silent(const struct telemetry_clients *c, pid_t pid)
 static int cmd_stat_follow(struct telemetry_clients *c, const struct cmd_stat_options *o)
 {
 	struct telemetry_sample before = {.n = 0}, now;
+	struct telemetry_row of = {.pid = 0};
 	const struct telemetry_row *r;
 	unsigned long lines = 0;
 	int rc = EXIT_SUCCESS, failed;
-	pid_t pid = 0;
 
 	while (!(failed = telemetry_sample_take(&now, c, before.time > 0 ? &before : NULL))) {
 		telemetry_sample_free(&before);
 		before = now;
-		r = cmd_stat_find_qp(&before, (uint32_t)o->qp, pid);
-		if (!r && !cmd_stat_is_silent(c, pid)) {
+		r = cmd_stat_find_qp(&before, (uint32_t)o->qp, &of);
+		if (!r && !cmd_stat_is_silent(c, &of)) {
 			fprintf(stderr, "uiwarp stat: there is no QP %lu%s\n", o->qp,
 				lines ? " any more" : "");
 			rc = EXIT_FAILURE;
 			break;
 		}
 		if (r) {
-			pid = r->pid;
+			of = *r;
 			stat_print_follow(stdout, &before, r, lines % 20 == 0);
 			fflush(stdout);
 			if (++lines == o->count || ferror(stdout))

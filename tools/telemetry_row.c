@@ -27,6 +27,7 @@ static const struct telemetry_row_member telemetry_row_members[] = {
 	TELEMETRY_ROW_NUMBER("pid", pid),
 	TELEMETRY_ROW_TEXT("socket", socket),
 	TELEMETRY_ROW_TEXT("directory", directory),
+	TELEMETRY_ROW_NUMBER("started_ns", started),
 	TELEMETRY_ROW_TEXT("program", program),
 	TELEMETRY_ROW_TEXT("device", device),
 	TELEMETRY_ROW_NUMBER("qp", qp),
@@ -131,7 +132,9 @@ int telemetry_row_compare_process(const struct telemetry_row *a, const struct te
 
 	if (!d)
 		d = strcmp(a->socket, b->socket);
-	return d ? d : strcmp(a->directory, b->directory);
+	if (!d)
+		d = strcmp(a->directory, b->directory);
+	return d ? d : (a->started > b->started) - (a->started < b->started);
 }
 
 void telemetry_row_connect(struct telemetry_row *qp, const struct telemetry_row *c)
@@ -179,6 +182,8 @@ void telemetry_row_write(const struct telemetry_row *r, struct json_text *j)
 		json_text_string(j, "socket", r->socket);
 	if (*r->directory)
 		json_text_string(j, "directory", r->directory);
+	if (r->started)
+		json_text_number(j, "started_ns", r->started);
 	json_text_string(j, "program", r->program);
 	json_text_string(j, "device", r->device);
 	if (r->qp)

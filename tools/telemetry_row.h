@@ -24,6 +24,7 @@ struct telemetry_row {
 	 * most one of them has a long name.
 	 */
 	char socket[TELEMETRY_NAME], directory[64];
+	uint64_t started; /**< the process's stack, ns: its number may come again; 0: not told */
 	char program[20], device[36], state[16], local[72], remote[72], cc[16];
 	bool connected;
 	uint64_t srtt, min_rtt, cwnd, pacing_rate, mss, queued, unread; /**< ns, bytes */

@@ -53,6 +53,7 @@ static bool telemetry_sample_read_row(
 	r->pid = from->process.pid;
 	memcpy(r->socket, from->process.socket, sizeof r->socket);
 	memcpy(r->directory, from->process.directory, sizeof r->directory);
+	r->started = from->process.started;
 	memcpy(r->program, from->process.program, sizeof r->program);
 	memcpy(r->device, from->process.device, sizeof r->device);
 	return true;

@@ -89,6 +89,7 @@ static void net_telemetry_write_info(void *ctx, const void *copy, struct json_te
 	json_text_number(j, "mtu", net_mtu(n));
 	json_text_bool(j, "link_up", *(const bool *)copy);
 	json_text_number(j, "slot", n->config.slot);
+	json_text_number(j, "started_ns", n->started);
 	json_text_number(j, "uptime_ns", net_now(n) - n->started);
 	json_text_string(j, "log_level", stack_log_level_name(n->log.sink.max_level));
 	json_text_string(j, "capture", *n->capture_path ? n->capture_path : NULL);

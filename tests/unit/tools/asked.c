@@ -12,6 +12,7 @@ struct child c;
 char directory[64], pid[16];
 struct telemetry *telemetry;
 atomic_bool stuck;
+atomic_uint started;
 char log_level[512], capture[512];
 pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -26,6 +27,8 @@ static void answer_info(void *ctx, const char *parameters, struct json_text *j)
 	json_text_number(j, "pid", (uint64_t)getpid());
 	json_text_string(j, "program", "a \"b\"\n\x1b[2J\xc2\x9b\xc3\xa9");
 	json_text_string(j, "device", "uiw7");
+	if (started)
+		json_text_number(j, "started_ns", started++);
 	json_text_object_end(j);
 }
 

@@ -24,6 +24,9 @@ extern struct child c;
 extern char directory[64], pid[16];
 extern struct telemetry *telemetry;
 
+/** When it was started, as it says; it says so once, and is another one behind that. */
+extern atomic_uint started;
+
 /** Its engine is not released. */
 extern atomic_bool stuck;
 

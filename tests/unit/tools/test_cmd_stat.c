@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp stat, asking this test for what a busy process would tell. */
 #include "asked.h"
+#include "support/child_fork.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,6 +69,17 @@ static void a_qp_is_followed(void **state)
 	RUN("stat", "--follow", "301", "-c", "1");
 	assert_int_equal(child_exit(&c), 1);
 	assert_non_null(strstr(c.err, "there is no QP 301"));
+}
+
+/** Its number has come again, with a QP of the same number, between two lines. */
+static void another_process_is_not_followed(void **state)
+{
+	started = 1;
+	RUN("stat", "--follow", "299", "-i", "0.01", "-c", "3");
+	started = 0;
+	assert_int_equal(child_exit(&c), 1);
+	assert_int_equal(child_count(c.out, "RTS"), 1);
+	assert_string_equal(c.err, "uiwarp stat: there is no QP 299 any more\n");
 }
 
 static void it_is_metrics(void **state)
@@ -183,7 +195,7 @@ static FILE *record_begin(const char *interval, pid_t *child)
 	FILE *out;
 
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	*child = fork();
+	*child = child_fork();
 	if (*child == 0) {
 		dup2(ends[1], 1);
 		execl(UIWARP, "uiwarp", "stat", "--record", "-", "-i", interval, "-d", directory,
@@ -332,6 +344,7 @@ int main(void)
 		cmocka_unit_test(one_that_is_stuck_is_named),
 		cmocka_unit_test(one_that_tells_too_much_is_named),
 		cmocka_unit_test(a_qp_is_followed),
+		cmocka_unit_test(another_process_is_not_followed),
 		cmocka_unit_test(it_is_metrics),
 		cmocka_unit_test(it_is_json),
 		cmocka_unit_test(processes_of_one_number_are_apart),

@@ -36,6 +36,7 @@ static void what_is_written_is_read(void **state)
 		.qp = 131073,
 		.socket = "telemetry.12.1",
 		.directory = "/run/uiwarp",
+		.started = 17,
 		.program = "a \"b\"",
 		.device = "uiw0",
 		.state = "RTS",
@@ -140,6 +141,11 @@ static void processes_differ_by_their_directories(void **state)
 	assert_int_equal(telemetry_row_compare_process(&a, &b), 0);
 	read_text(
 		&b, "{\"pid\": 7, \"socket\": \"telemetry.7\", \"directory\": \"/tmp/uiwarp-0\"}");
+	assert_true(telemetry_row_compare_process(&a, &b) < 0);
+	assert_true(telemetry_row_compare_process(&b, &a) > 0);
+	/* And in one, of a process that came when the other had ended. */
+	b = a;
+	b.started = 1;
 	assert_true(telemetry_row_compare_process(&a, &b) < 0);
 	assert_true(telemetry_row_compare_process(&b, &a) > 0);
 }
