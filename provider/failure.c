@@ -130,6 +130,22 @@ static const char failure_no_neighbour[] =
 	"%s cannot be reached: it answers neither ARP nor ND (\"ip neigh\" tells more), or a "
 	"router on the way says so";
 
+static void failure_of_source(
+	const struct rnic_failure *f, const char *peer, char text[FAILURE_MAX])
+{
+	char local[IP_ADDR_STRLEN];
+
+	if (ip_addr_is_any(&f->local))
+		snprintf(text, FAILURE_MAX,
+			"no local port is left for %s, port %u, or the local address is gone", peer,
+			f->remote.port);
+	else
+		snprintf(text, FAILURE_MAX,
+			"%s is reached from %s, which is no \"address\" of the configuration: UD "
+			"queue pairs send from those alone",
+			peer, ip_addr_format(&f->local, local));
+}
+
 static void failure_of_peer(
 	struct net *n, const struct rnic_failure *f, const char *peer, char text[FAILURE_MAX])
 {
@@ -158,6 +174,9 @@ static void failure_of_peer(
 			"something "
 			"on the way drops the packets",
 			peer, f->remote.port, kernel ? "" : ", though the next hop is there");
+		break;
+	case -EADDRNOTAVAIL:
+		failure_of_source(f, peer, text);
 		break;
 	case -ENETUNREACH:
 	case -EHOSTUNREACH:
@@ -194,7 +213,7 @@ void failure_explain(struct net *n, const struct rnic_failure *f, char text[FAIL
 
 	ip_addr_format(to, peer);
 	if (!net_ip(n) || ip_addr_is_local(net_ip(n), to) || f->status == -ECONNREFUSED ||
-		f->status == -ECONNRESET)
+		f->status == -ECONNRESET || f->status == -EADDRNOTAVAIL)
 		failure_of_peer(n, f, peer, text);
 	else if (failure_of_route(n, to, &hop, text))
 		return; /* whatever the link is like */

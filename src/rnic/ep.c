@@ -297,15 +297,13 @@ void ep_tell_removal(struct rnic *r)
 			ep_tell(ep, &(struct rnic_ep_event){.type = RNIC_EP_DEVICE_REMOVAL});
 }
 
-void ep_failed(const struct rnic_ep *ep, int status, enum rnic_failure_mapper mapper)
+void ep_failed(const struct rnic_ep *ep, const struct rnic_failure *f)
 {
 	const struct rnic *r = ep->rnic;
 
 	/* A pairing comes before its peer as often as not, and tries again. */
-	if (r->failure_fn && !(ep->paired && status == -ECONNREFUSED))
-		r->failure_fn(r->failure_arg,
-			&(struct rnic_failure){
-				.remote = ep->remote, .status = status, .mapper = mapper});
+	if (r->failure_fn && !(ep->paired && f->status == -ECONNREFUSED))
+		r->failure_fn(r->failure_arg, f);
 }
 
 void ep_on_attempt(struct rnic_ep *ep, const struct conn *c)
@@ -366,7 +364,9 @@ void ep_on_over(struct rnic_ep *ep, const struct conn_end *end)
 			ev.ird = ep_depth(end->rejected->ord, ep->rnic->limits.max_ird);
 			ev.ord = ep_depth(end->rejected->ird, ep->rnic->limits.max_ord);
 		} else {
-			ep_failed(ep, end->status, end->mapper);
+			ep_failed(ep, &(struct rnic_failure){.remote = ep->remote,
+					      .status = end->status,
+					      .mapper = end->mapper});
 		}
 		break;
 	case EP_ACCEPTED:

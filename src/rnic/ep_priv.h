@@ -72,8 +72,8 @@ void ep_tell_request(struct rnic_ep *ep, struct rnic_ep_event *ev);
 /** Tell all endpoints of programs that have a device: it is gone. */
 void ep_tell_removal(struct rnic *r);
 
-/** Report that ep->remote was not reached. */
-void ep_failed(const struct rnic_ep *ep, int status, enum rnic_failure_mapper mapper);
+/** Report that f->remote, ep->remote, was not reached. */
+void ep_failed(const struct rnic_ep *ep, const struct rnic_failure *f);
 
 /** A new endpoint in the device's list. @return NULL: no memory. */
 struct rnic_ep *ep_new(struct rnic *r, rnic_ep_event_fn *fn, void *context);

@@ -45,11 +45,14 @@ static void ep_resolve_resolved(struct rnic_ep *ep, const struct ip_addr *source
 	ep_tell(ep, &ev);
 }
 
-static void ep_resolve_unresolved(struct rnic_ep *ep, int status)
+static void ep_resolve_unresolved(struct rnic_ep *ep, int status, const struct ip_addr *source)
 {
 	struct rnic_ep_event ev = {.type = RNIC_EP_ADDR_ERROR, .status = status};
+	struct rnic_failure f = {.remote = ep->remote, .status = status};
 
-	ep_failed(ep, status, RNIC_MAPPER_NONE);
+	if (status == -EADDRNOTAVAIL)
+		f.local = *source;
+	ep_failed(ep, &f);
 	ep->state = ep->reserved ? EP_BOUND : EP_IDLE;
 	ep->remote = (struct ip_endpoint){.port = 0};
 	ep_tell(ep, &ev);
@@ -105,7 +108,7 @@ static int ep_resolve_find(const struct rnic_ep *ep, struct ip_addr *source)
 /** The kernel's addr.c: without a route at once, without a neighbour not before the time is up. */
 static void ep_resolve_look(struct rnic_ep *ep)
 {
-	struct ip_addr source;
+	struct ip_addr source = {{0}};
 	int rc = ep_resolve_find(ep, &source);
 
 	if (rc == -EAGAIN) {
@@ -114,7 +117,7 @@ static void ep_resolve_look(struct rnic_ep *ep)
 		rc = -ETIMEDOUT;
 	}
 	if (rc)
-		ep_resolve_unresolved(ep, rc);
+		ep_resolve_unresolved(ep, rc, &source);
 	else
 		ep_resolve_resolved(ep, &source);
 }

@@ -140,6 +140,8 @@ struct rnic_failure {
 	struct ip_endpoint remote;
 	int status; /**< negative errno, as in the endpoint's event */
 	enum rnic_failure_mapper mapper;
+	/** -EADDRNOTAVAIL of UD: the route's source, which is no GID; else the any-address */
+	struct ip_addr local;
 };
 
 /**

@@ -63,7 +63,8 @@ static void sidr_fail(struct sidr *s, int status, const struct sidr_message *m)
 	sidr_stop_asking(s);
 	s->ep->state = EP_RESOLVED;  /* another attempt may be made */
 	if (status != SIDR_REJECTED) /* else the program was reached */
-		ep_failed(s->ep, status < 0 ? status : -ECONNREFUSED, RNIC_MAPPER_NONE);
+		ep_failed(s->ep, &(struct rnic_failure){.remote = s->ep->remote,
+					 .status = status < 0 ? status : -ECONNREFUSED});
 	ep_tell(s->ep, &ev);
 }
 

@@ -127,7 +127,7 @@ struct ud_net {
 	bool (*has_gid)(void *ctx, const struct ip_addr *local);
 	/**
 	 * The GID that sends to @p remote, no group, where the route's source is none.
-	 * @return 0, -EADDRNOTAVAIL. NULL: as has_gid().
+	 * @return 0; -EADDRNOTAVAIL, and @p local stays. NULL: as has_gid().
 	 */
 	int (*gid_source)(void *ctx, const struct ip_addr *remote, struct ip_addr *local);
 	/** Our address that sends to @p group if the program names none. @return 0, -ENETUNREACH.

@@ -15,16 +15,21 @@
 
 static struct net *n;
 
-static void expect(int status, enum rnic_failure_mapper mapper, const char *sentence)
+static void expect_of(struct rnic_failure f, const char *sentence)
 {
-	struct rnic_failure f = {.remote.port = 7174, .status = status, .mapper = mapper};
 	char text[FAILURE_MAX];
 
+	f.remote.port = 7174;
 	assert_int_equal(ip_addr_parse("192.0.2.7", &f.remote.addr), 0);
 	engine_lock(net_engine(n));
 	failure_explain(n, &f, text);
 	engine_unlock(net_engine(n));
 	assert_string_equal(text, sentence);
+}
+
+static void expect(int status, enum rnic_failure_mapper mapper, const char *sentence)
+{
+	expect_of((struct rnic_failure){.status = status, .mapper = mapper}, sentence);
 }
 
 static void what_tcp_says(void **state)
@@ -63,6 +68,17 @@ static void what_the_port_mapper_says(void **state)
 		"something on the way drops the packets");
 }
 
+static void what_is_no_address_is_named(void **state)
+{
+	struct rnic_failure f = {.status = -EADDRNOTAVAIL};
+
+	assert_int_equal(ip_addr_parse("192.0.2.9", &f.local), 0);
+	expect_of(f, "192.0.2.7 is reached from 192.0.2.9, which is no \"address\" of the "
+		     "configuration: UD queue pairs send from those alone");
+	expect(-EADDRNOTAVAIL, RNIC_MAPPER_NONE,
+		"no local port is left for 192.0.2.7, port 7174, or the local address is gone");
+}
+
 static int setup(void **state)
 {
 	struct config_error e;
@@ -84,6 +100,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_tcp_says),
 		cmocka_unit_test(what_the_port_mapper_says),
+		cmocka_unit_test(what_is_no_address_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -93,8 +93,10 @@ static bool sidr_wire_has_gid(void *ctx, const struct ip_addr *local)
 
 static int sidr_wire_gid_source(void *ctx, const struct ip_addr *remote, struct ip_addr *local)
 {
+	if (ip_addr_is_any(&sidr_wire.gid))
+		return -EADDRNOTAVAIL;
 	*local = sidr_wire.gid;
-	return ip_addr_is_any(local) ? -EADDRNOTAVAIL : 0;
+	return 0;
 }
 
 /** @return false: nobody has that port, which the sender is told. */

@@ -125,6 +125,13 @@ static void another_gid(void **state)
 	assert_true(ip_addr_equal(&pair->a.ep->local.addr, &sidr_wire.gid));
 }
 
+static struct rnic_failure failure;
+
+static void note_failure(void *arg, const struct rnic_failure *f)
+{
+	failure = *f;
+}
+
 /* Of an address that no address handle names nothing is begun, and nobody is told. */
 static void no_gid(void **state)
 {
@@ -136,9 +143,13 @@ static void no_gid(void **state)
 	assert_int_equal(rnic_ep_listen(pair->b.ep, 4), 0);
 	sidr_wire.no_gid = true;
 	assert_int_equal(rnic_ep_bind(pair->a.ep, &at, false, false), -EADDRNOTAVAIL);
+	rnic_set_failure_handler(pair->a.rnic, note_failure, NULL);
 	assert_int_equal(rnic_ep_resolve(pair->a.ep, &to, 0), 0);
 	assert_int_equal(pair_last(&pair->a)->type, RNIC_EP_ADDR_ERROR);
 	assert_int_equal(pair_last(&pair->a)->status, -EADDRNOTAVAIL);
+	assert_int_equal(failure.status, -EADDRNOTAVAIL);
+	assert_true(ip_addr_equal(&failure.remote.addr, &to.addr));
+	assert_true(ip_addr_equal(&failure.local, &at.addr));
 	/* It may be tried again. A listener of all addresses is not one of this. */
 	sidr_wire.no_gid = false;
 	resolve(pair->a.ep);
