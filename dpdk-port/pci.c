@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PCI_CLASS_NETWORK 0x02 /* base class, the first of its three octets */
+
 /** Drivers of Linux's that leave a device to a process. */
 static const char *const pci_handing_over[] = {"vfio-pci", "uio_pci_generic", "igb_uio"};
 
@@ -49,19 +51,62 @@ bool pci_driver(const char *path, char *driver, size_t len)
 	return true;
 }
 
+static const struct {
+	unsigned vendor, device; /**< device 0: the others */
+	const char *driver;
+} pci_shared[] = {
+	{0x15b3, 0x1003, "mlx4_core"}, /* ConnectX-3 */
+	{0x15b3, 0x1004, "mlx4_core"}, /* its VFs */
+	{0x15b3, 0x1007, "mlx4_core"}, /* ConnectX-3 Pro */
+	{0x15b3, 0, "mlx5_core"},
+	{0x1414, 0, "mana"},
+};
+
+/** A number that sysfs has of the device at @p path. @return 0 where there is none. */
+static unsigned pci_number(const char *path, const char *name)
+{
+	char file[PATH_MAX + 8];
+	unsigned n = 0;
+	FILE *f;
+
+	snprintf(file, sizeof file, "%s/%s", path, name);
+	f = fopen(file, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%x", &n) != 1)
+		n = 0;
+	fclose(f);
+	return n;
+}
+
+const char *pci_shared_driver(const char *path)
+{
+	unsigned vendor = pci_number(path, "vendor"), device = pci_number(path, "device");
+
+	if (pci_number(path, "class") >> 16 != PCI_CLASS_NETWORK)
+		return NULL;
+	for (size_t i = 0; i < sizeof pci_shared / sizeof *pci_shared; i++)
+		if (pci_shared[i].vendor == vendor &&
+			(pci_shared[i].device == device || !pci_shared[i].device))
+			return pci_shared[i].driver;
+	return NULL;
+}
+
 static void pci_explain_binding(const char *sysfs, const char *device, char *reason, size_t len)
 {
 	char path[PATH_MAX], driver[64];
+	const char *shared;
 
 	pci_path(sysfs, device, path, sizeof path);
 	if (!pci_driver(path, driver, sizeof driver)) {
 		snprintf(reason, len, "there is no such PCI device");
 		return;
 	}
-	if (pci_is_handed_over(driver))
+	shared = pci_shared_driver(path);
+	if (shared ? strcmp(driver, shared) == 0 : pci_is_handed_over(driver))
 		return;
-	snprintf(reason, len, "it is bound to %s instead of vfio-pci",
-		*driver ? driver : "no driver of Linux's");
+	snprintf(reason, len, "it is bound to %s instead of %s",
+		*driver ? driver : "no driver of Linux's", shared ? shared : "vfio-pci");
 }
 
 void pci_explain(const char *sysfs, const char *device, char *reason, size_t len)

@@ -33,8 +33,15 @@ bool pci_driver(const char *path, char *driver, size_t len);
 bool pci_is_handed_over(const char *driver);
 
 /**
+ * For a NIC that a process shares with Linux, such as NVIDIA's ConnectX: the driver of Linux's that
+ * it must be bound to, by whose RDMA device DPDK's goes. @param path of pci_path().
+ * @return NULL: it is none, or not known; it must be handed over.
+ */
+const char *pci_shared_driver(const char *path);
+
+/**
  * Replace DPDK's @p reason by a better one: the limit of locked memory is too small, there is no
- * such device, or it is bound to another Linux driver than vfio-pci. Other reasons stay.
+ * such device, or it is bound to another Linux driver than it must be. Other reasons stay.
  * @param sysfs PCI_SYSFS
  * @param device DPDK device arguments
  */

@@ -22,6 +22,7 @@ struct doctor_pci {
 	char path[PATH_MAX / 2]; /**< of the device in sysfs */
 	const char *address;     /**< its last part */
 	char driver[64];
+	const char *shared; /**< pci_shared_driver() */
 };
 
 struct doctor_pci_host doctor_pci_this_host(void)
@@ -98,6 +99,85 @@ static void doctor_pci_look_at_hugepages(const struct doctor_pci *p)
 	doctor_advise(p->d, "as root: echo %" PRIu64 " >/proc/sys/vm/nr_hugepages",
 		doctor_pci_number(path) + (needed - there + 1) / 2);
 }
+
+static void doctor_pci_look_at_limit(const struct doctor_pci *p)
+{
+	uint64_t needed = doctor_pci_needed_mib(p->d) << 20;
+
+	if (p->host->memlock >= needed)
+		return;
+	doctor_wrong(p->d,
+		"this process may lock %" PRIu64 " KiB of memory, and %" PRIu64 " KiB are needed",
+		p->host->memlock >> 10, needed >> 10);
+	doctor_advise(p->d, "as root: echo '@rdma - memlock unlimited' "
+			    ">/etc/security/limits.d/rdma.conf, and log in again as a user of the "
+			    "group rdma; for a service, LimitMEMLOCK=infinity");
+}
+
+/* ---- shared with Linux --------------------------------------------------------------------- */
+
+/** Linux's RDMA device of it, as "uverbs0". @return false: there is none. */
+static bool doctor_pci_uverbs(const struct doctor_pci *p, char *name, size_t len)
+{
+	char directory[PATH_MAX];
+	const struct dirent *entry;
+	bool found = false;
+	DIR *dir;
+
+	snprintf(directory, sizeof directory, "%s/infiniband_verbs", p->path);
+	dir = opendir(directory);
+	if (!dir)
+		return false;
+	while (!found && (entry = readdir(dir)) != NULL) {
+		found = entry->d_name[0] != '.';
+		snprintf(name, len, "%.40s", entry->d_name);
+	}
+	closedir(dir);
+	return found;
+}
+
+static void doctor_pci_look_at_uverbs(const struct doctor_pci *p)
+{
+	char name[64], path[PATH_MAX];
+
+	if (!doctor_pci_uverbs(p, name, sizeof name)) {
+		doctor_wrong(p->d, "Linux has no RDMA device of %s, by which DPDK's driver goes",
+			p->address);
+		doctor_advise(p->d, "as root: modprobe -a ib_uverbs %s",
+			strcmp(p->shared, "mlx5_core") == 0   ? "mlx5_ib"
+			: strcmp(p->shared, "mlx4_core") == 0 ? "mlx4_ib"
+							      : "mana_ib");
+		return;
+	}
+	snprintf(path, sizeof path, "%s/dev/infiniband/%s", p->host->root, name);
+	if (access(path, R_OK | W_OK) == 0) {
+		doctor_good(p->d, "/dev/infiniband/%s may be opened", name);
+		return;
+	}
+	doctor_wrong(p->d, "this process may not open /dev/infiniband/%s", name);
+	doctor_advise(p->d,
+		"as root: chgrp rdma /dev/infiniband/%s && chmod 660 /dev/infiniband/%s, for users "
+		"of the group rdma",
+		name, name);
+}
+
+/** Linux keeps it and its interface: nothing is handed over. */
+static void doctor_pci_look_at_shared(const struct doctor_pci *p)
+{
+	if (strcmp(p->driver, p->shared) == 0) {
+		doctor_good(p->d, "%s is bound to Linux's driver %s, with which DPDK's shares it",
+			p->address, p->driver);
+		doctor_pci_look_at_uverbs(p);
+	} else {
+		doctor_wrong(p->d, "%s is bound to %s%s, and DPDK's driver goes by Linux's %s",
+			p->address, *p->driver ? "" : "no driver", p->driver, p->shared);
+		doctor_advise(p->d, "as root: modprobe %s && dpdk-devbind.py -b %s %s", p->shared,
+			p->shared, p->address);
+	}
+	doctor_pci_look_at_limit(p);
+}
+
+/* ---- handed over --------------------------------------------------------------------------- */
 
 static bool doctor_pci_is_uio(const struct doctor_pci *p)
 {
@@ -190,20 +270,6 @@ static void doctor_pci_look_at_rights(const struct doctor_pci *p, const char *gr
 		group, group);
 }
 
-static void doctor_pci_look_at_limit(const struct doctor_pci *p)
-{
-	uint64_t needed = doctor_pci_needed_mib(p->d) << 20;
-
-	if (p->host->memlock >= needed)
-		return;
-	doctor_wrong(p->d,
-		"this process may lock %" PRIu64 " KiB of memory, and %" PRIu64 " KiB are needed",
-		p->host->memlock >> 10, needed >> 10);
-	doctor_advise(p->d, "as root: echo '@rdma - memlock unlimited' "
-			    ">/etc/security/limits.d/rdma.conf, and log in again as a user of the "
-			    "group rdma; for a service, LimitMEMLOCK=infinity");
-}
-
 static void doctor_pci_look_at_vfio(const struct doctor_pci *p)
 {
 	char group[24];
@@ -229,6 +295,15 @@ static void doctor_pci_look_at_uio(const struct doctor_pci *p)
 		p->address);
 }
 
+static void doctor_pci_look_at_handed_over(const struct doctor_pci *p)
+{
+	doctor_pci_look_at_driver(p);
+	if (doctor_pci_is_uio(p))
+		doctor_pci_look_at_uio(p);
+	else
+		doctor_pci_look_at_vfio(p);
+}
+
 void doctor_look_at_pci(struct doctor *d, const struct doctor_pci_host *host)
 {
 	struct doctor_pci p = {.d = d, .host = host};
@@ -243,11 +318,11 @@ void doctor_look_at_pci(struct doctor *d, const struct doctor_pci_host *host)
 		doctor_advise(d, "look for its address: lspci -D | grep -i ethernet");
 		return;
 	}
-	doctor_pci_look_at_driver(&p);
-	if (doctor_pci_is_uio(&p))
-		doctor_pci_look_at_uio(&p);
+	p.shared = pci_shared_driver(p.path);
+	if (p.shared)
+		doctor_pci_look_at_shared(&p);
 	else
-		doctor_pci_look_at_vfio(&p);
+		doctor_pci_look_at_handed_over(&p);
 	doctor_pci_look_at_hugepages(&p);
 	d->pci_is_ready = d->wrong == wrong;
 }

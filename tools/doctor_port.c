@@ -240,20 +240,18 @@ void doctor_explain_port(struct doctor *d)
 	else if (doctor_port_is(d, "net_af_"))
 		doctor_advise(d, "see that the interface is there and up, and that no other "
 				 "process has this queue of it open");
-	else if (doctor_port_is(d, "net_"))
+	else if (eal_is_software(d->config->port))
 		doctor_advise(d, "look at the kinds of ports and their arguments in "
 				 "docs/configuration.md, or uiwarp.conf(5)");
 	else if (d->pci_is_ready)
 		doctor_advise(d,
-			"the device is handed over and can be had, so no driver of DPDK's that is "
+			"the device can be had, so no driver of DPDK's that is "
 			"installed takes it, perhaps: apt-get install librte-meta-net (\"lspci -nn "
 			"-s "
 			"%s\" says what it is)",
 			d->config->port);
 	else
-		doctor_advise(d,
-			"a PCI port must be bound to vfio-pci (\"dpdk-devbind.py -s\" tells) "
-			"and wants hugepages (/proc/sys/vm/nr_hugepages)");
+		doctor_advise(d, "mend first what is wrong with the PCI device, see above");
 }
 
 /** A memif's peer may come a little later: its client looks for it every now and then. */

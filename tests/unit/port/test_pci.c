@@ -32,7 +32,25 @@ static void make_device(const char *address, const char *driver)
 	assert_int_equal(symlink(target, path), 0);
 }
 
-static const char *const addresses[] = {"0000:03:00.0", "0000:03:00.1", "0001:03:00.0"};
+/** As sysfs has a network card. */
+static void make_card(const char *address, const char *vendor, const char *device)
+{
+	const char *const files[][2] = {
+		{"/vendor", vendor}, {"/device", device}, {"/class", "0x020000"}};
+	char path[100];
+	FILE *f;
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		path_of(path, sizeof path, address, files[i][0]);
+		f = fopen(path, "w");
+		assert_non_null(f);
+		fprintf(f, "%s\n", files[i][1]);
+		fclose(f);
+	}
+}
+
+static const char *const addresses[] = {
+	"0000:03:00.0", "0000:03:00.1", "0001:03:00.0", "0002:03:00.0", "0002:03:00.1"};
 
 static int make_devices(void **state)
 {
@@ -41,6 +59,10 @@ static int make_devices(void **state)
 	make_device(addresses[0], "e1000e");
 	make_device(addresses[1], NULL);
 	make_device(addresses[2], "vfio-pci");
+	make_device(addresses[3], "vfio-pci");
+	make_card(addresses[3], "0x15b3", "0x101d");
+	make_device(addresses[4], "mana");
+	make_card(addresses[4], "0x1414", "0x00ba");
 	return 0;
 }
 
@@ -49,8 +71,12 @@ static int remove_devices(void **state)
 	char path[100];
 
 	for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
-		path_of(path, sizeof path, addresses[i], "/driver");
-		unlink(path);
+		static const char *const files[] = {"/driver", "/vendor", "/device", "/class"};
+
+		for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+			path_of(path, sizeof path, addresses[i], files[k]);
+			unlink(path);
+		}
 		path_of(path, sizeof path, addresses[i], "");
 		rmdir(path);
 	}
@@ -80,6 +106,16 @@ static void the_driver_that_has_it_is_named(void **state)
 		"there is no such PCI device");
 }
 
+/** DPDK drives them by Linux's driver, which is not to be taken away. */
+static void a_nic_that_is_shared_stays_with_linux(void **state)
+{
+	const char *dpdk = "EAL: Driver cannot attach the device (0002:03:00.1)";
+
+	assert_explained("0002:03:00.0", "EAL: Driver cannot attach the device (0002:03:00.0)",
+		"it is bound to vfio-pci instead of mlx5_core");
+	assert_explained("0002:03:00.1", dpdk, dpdk);
+}
+
 static void what_dpdk_says_well_stays(void **state)
 {
 	assert_explained("0001:03:00.0", "EAL: Driver cannot attach the device (0001:03:00.0)",
@@ -104,6 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_driver_that_has_it_is_named),
+		cmocka_unit_test(a_nic_that_is_shared_stays_with_linux),
 		cmocka_unit_test(what_dpdk_says_well_stays),
 		cmocka_unit_test(locked_memory_is_named),
 	};

@@ -201,6 +201,56 @@ static void the_kernels_driver(void **state)
 		w, 1, "wrong: " NIC " is bound to no driver", "dpdk-devbind.py -b vfio-pci " NIC);
 }
 
+/** As sysfs has a network card. */
+static void make_card(const struct world *w, const char *vendor, const char *device)
+{
+	make_file(w, DEVICE "/vendor", vendor);
+	make_file(w, DEVICE "/device", device);
+	make_file(w, DEVICE "/class", "0x020000\n");
+}
+
+/** Linux keeps such a NIC, and DPDK's driver goes by Linux's: vfio-pci would take it from both. */
+static void a_nic_that_is_shared(void **state)
+{
+	struct world *w = *state;
+
+	make_card(w, "0x15b3\n", "0x1019\n");
+	assert_said(w, 1,
+		"wrong: " NIC " is bound to vfio-pci, and DPDK's driver goes by Linux's mlx5_core",
+		"modprobe mlx5_core && dpdk-devbind.py -b mlx5_core " NIC);
+	assert_null(strstr(said, "-b vfio-pci"));
+	make_link(w, DEVICE "/driver", "../../../bus/pci/drivers/mlx5_core");
+	assert_said(
+		w, 1, "wrong: Linux has no RDMA device of " NIC, "modprobe -a ib_uverbs mlx5_ib");
+	make_file(w, DEVICE "/infiniband_verbs/uverbs3/ibdev", "mlx5_0\n");
+	assert_said(w, 1, "wrong: this process may not open /dev/infiniband/uverbs3",
+		"chgrp rdma /dev/infiniband/uverbs3");
+	make_file(w, "dev/infiniband/uverbs3", "");
+	/* It needs no IOMMU. */
+	remove_name(w, DEVICE "/iommu_group");
+	assert_said(w, 0,
+		"good: " NIC " is bound to Linux's driver mlx5_core, with which DPDK's shares it",
+		NULL);
+	w->host.memlock = MIB;
+	assert_said(w, 1, "wrong: this process may lock 1024 KiB", "memlock unlimited");
+}
+
+static void a_nic_that_is_shared_and_has_no_driver(void **state)
+{
+	struct world *w = *state;
+
+	remove_name(w, DEVICE "/driver");
+	make_card(w, "0x15b3\n", "0x1007\n");
+	assert_said(w, 1, "wrong: " NIC " is bound to no driver, and DPDK's",
+		"dpdk-devbind.py -b mlx4_core " NIC);
+	make_card(w, "0x1414\n", "0x00ba\n");
+	assert_said(w, 1, "wrong: " NIC " is bound to no driver, and DPDK's",
+		"dpdk-devbind.py -b mana " NIC);
+	/* Of its vendor, and no NIC. */
+	make_file(w, DEVICE "/class", "0x060400\n");
+	assert_said(w, 1, "wrong: " NIC " is bound to no driver", "-b vfio-pci " NIC);
+}
+
 static void no_iommu(void **state)
 {
 	struct world *w = *state;
@@ -291,6 +341,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_is_missing, begin, end),
 		cmocka_unit_test_setup_teardown(a_device_that_is_not_there, begin, end),
 		cmocka_unit_test_setup_teardown(the_kernels_driver, begin, end),
+		cmocka_unit_test_setup_teardown(a_nic_that_is_shared, begin, end),
+		cmocka_unit_test_setup_teardown(a_nic_that_is_shared_and_has_no_driver, begin, end),
 		cmocka_unit_test_setup_teardown(no_iommu, begin, end),
 		cmocka_unit_test_setup_teardown(another_device_of_the_group, begin, end),
 		cmocka_unit_test_setup_teardown(no_rights, begin, end),

@@ -120,7 +120,7 @@ static void without_a_driver_of_dpdks_packages_are_named(void **state)
 		d.pci_is_ready = i == 1;
 		doctor_explain_port(&d);
 		assert_int_equal(strstr(said, "librte-meta-net") != NULL, d.pci_is_ready);
-		assert_int_equal(strstr(said, "must be bound") != NULL, !d.pci_is_ready);
+		assert_int_equal(strstr(said, "mend first") != NULL, !d.pci_is_ready);
 	}
 }
 
