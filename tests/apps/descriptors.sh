@@ -122,7 +122,8 @@ clients() {
 nothing_left() {
 	local pid found
 	for pid in "${pids[@]}"; do
-		found=$(find /run/uiwarp /run/dpdk /dev/shm /tmp/uiwarp-* /tmp/dpdk -name "*[-.]$pid" 2>/dev/null || true)
+		found=$(find /run/uiwarp /run/dpdk /dev/shm "/tmp/uiwarp-$EUID" /tmp/dpdk -user "$EUID" -name "*[-.]$pid" \
+			2>/dev/null || true)
 		[[ -z $found ]] || { say "left behind: $found"; return 1; }
 	done
 }

@@ -9,8 +9,11 @@
 #include "llp/llp.h"
 #include "ud/net.h"
 
+#include <errno.h>
 #include <ifaddrs.h>
 #include <jansson.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -18,7 +21,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 /* After the four that it needs. */
@@ -27,7 +29,7 @@
 /** Descriptors that this process may have. */
 #define FILES 600
 
-static _Atomic unsigned accepted, connected, closed;
+static sem_t accepted, connected, closed;
 static struct net *n;
 static _Atomic bool looking;   /**< looks are counted */
 static _Atomic unsigned looks; /**< at the host's interfaces */
@@ -37,7 +39,7 @@ int __wrap_getifaddrs(struct ifaddrs **list);
 
 static void on_connected(void *user)
 {
-	atomic_fetch_add(&connected, 1);
+	sem_post(&connected);
 }
 
 static size_t on_readable(
@@ -52,7 +54,7 @@ static void on_eof(void *user)
 
 static void on_closed(void *user, int error)
 {
-	atomic_fetch_add(&closed, 1);
+	sem_post(&closed);
 }
 
 static const struct llp_user_ops ops = {
@@ -60,18 +62,20 @@ static const struct llp_user_ops ops = {
 
 static int on_accept(void *user, struct llp *l)
 {
-	atomic_fetch_add(&accepted, 1);
+	sem_post(&accepted);
 	llp_set_user(l, &ops, NULL);
 	return 0;
 }
 
-static void await(_Atomic unsigned *count)
+/** Once, and no more. */
+static void await(sem_t *what)
 {
-	const struct timespec nap = {.tv_nsec = 1000000};
+	int more;
 
-	for (unsigned i = 0; i < 30000 && !atomic_load(count); i++)
-		nanosleep(&nap, NULL);
-	assert_int_equal(atomic_load(count), 1);
+	while (sem_wait(what) != 0)
+		assert_int_equal(errno, EINTR);
+	assert_int_equal(sem_getvalue(what, &more), 0);
+	assert_int_equal(more, 0);
 }
 
 /** Nobody drives but the thread, which sleeps in the kernel until there is something. */
@@ -86,9 +90,9 @@ static void its_thread_serves_connections(void **state)
 	p.remote.addr = any;
 	assert_int_equal(ip_addr_parse("127.0.0.1", &p.remote.addr), 0);
 	assert_int_equal(llp_port_reserve(net_llp(n), &p.remote, 0), 0);
-	atomic_store(&accepted, 0);
-	atomic_store(&connected, 0);
-	atomic_store(&closed, 0);
+	assert_int_equal(sem_init(&accepted, 0, 0), 0);
+	assert_int_equal(sem_init(&connected, 0, 0), 0);
+	assert_int_equal(sem_init(&closed, 0, 0), 0);
 	assert_int_equal(llp_listen(net_llp(n), &p.remote, 4, on_accept, NULL, &l), 0);
 	assert_int_equal(llp_connect(net_llp(n), &p, &ops, NULL, &conn), 0);
 	engine_unlock(net_engine(n));
@@ -104,14 +108,8 @@ static void its_thread_serves_connections(void **state)
 /** Nothing but what comes wakes it: neither a clock nor a link that has to be looked at. */
 static void an_idle_one_sleeps_on(void **state)
 {
-	const struct timespec nap = {.tv_nsec = 1000000};
-	uint64_t until = 0;
-
-	for (unsigned i = 0; i < 30000 && until < net_now(n) + UINT64_C(1000000000); i++) {
-		nanosleep(&nap, NULL);
-		until = atomic_load(&net_engine(n)->sleeping_until);
-	}
-	assert_true(until >= net_now(n) + UINT64_C(1000000000));
+	while (atomic_load(&net_engine(n)->sleeping_until) < net_now(n) + UINT64_C(1000000000))
+		sched_yield();
 	its_thread_serves_connections(state);
 }
 

@@ -15,15 +15,14 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 /* After the four that it needs. */
@@ -39,16 +38,21 @@ static const char *const addresses[] = {"127.0.0.1", "::1", "fe80::1"};
 
 struct asked {
 	struct iwpm_query query;
-	_Atomic int outcome; /**< -1: none yet */
+	sem_t told;
+	int outcome;
 };
 
 static struct net *n;
 
 static void on_outcome(struct iwpm_query *q, enum iwpm_outcome outcome)
 {
+	struct asked *a = container_of(q, struct asked, query);
+
 	/* Whoever is slow here is answered or told in the end. */
-	if (outcome != IWPM_UNANSWERED)
-		atomic_store(&container_of(q, struct asked, query)->outcome, (int)outcome);
+	if (outcome == IWPM_UNANSWERED)
+		return;
+	a->outcome = (int)outcome;
+	sem_post(&a->told);
 }
 
 static struct ip_endpoint at(const char *address, uint16_t port)
@@ -90,6 +94,7 @@ static void ask_start(struct asked *a, const char *address)
 	struct ip_endpoint local = at(address, 40000), remote = at(address, 7174);
 
 	*a = (struct asked){.outcome = -1};
+	assert_int_equal(sem_init(&a->told, 0, 0), 0);
 	engine_lock(net_engine(n));
 	iwpm_ask(net_mapper(n), &a->query, &local, &remote, on_outcome, net_engine(n)->now);
 	engine_unlock(net_engine(n));
@@ -97,11 +102,9 @@ static void ask_start(struct asked *a, const char *address)
 
 static void ask_expect(struct asked *a, enum iwpm_outcome outcome)
 {
-	const struct timespec nap = {.tv_nsec = 1000000};
-
-	for (unsigned i = 0; i < 60000 && atomic_load(&a->outcome) < 0; i++)
-		nanosleep(&nap, NULL);
-	assert_int_equal(atomic_load(&a->outcome), outcome);
+	while (sem_wait(&a->told) != 0)
+		assert_int_equal(errno, EINTR);
+	assert_int_equal(a->outcome, outcome);
 }
 
 static void listen_at(struct iwpm_listener *l, const char *address)

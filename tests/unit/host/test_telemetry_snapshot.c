@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/telemetry_snapshot.h"
 
+#include "dpdk-port/clock.h"
 #include "support/engine_still.h"
 
 #include <errno.h>
@@ -57,6 +58,15 @@ static void spend(uint64_t ns)
 	} while (now < until);
 }
 
+/** Let the clock go on by @p ns, without processor time. */
+static void pass(uint64_t ns)
+{
+	const struct timespec until = clock_after(ns);
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+		;
+}
+
 static void objects_begin(void *ctx)
 {
 	struct objects *o = ctx;
@@ -80,7 +90,7 @@ static enum walk objects_step(void *ctx, void *cursor, void *item)
 	if (o->slow && *at == o->slow)
 		spend(2 * TELEMETRY_LONG_HOLD);
 	if (o->asleep && *at == o->asleep)
-		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+		pass(NAP_NS);
 	/* Room comes zeroed. */
 	assert_int_equal(*(uint32_t *)item, 0);
 	if (kind != '.')

@@ -158,7 +158,7 @@ static int signalled(const char *command, const char *sign, const char *name)
 	static const char script[] =
 		"exec 3< <(eval \"exec $1\" 2>&1); job=$!; while read -r -u 3 line; do "
 		"[[ $line != *$2* ]] || break; done; kill -$3 $job; cat <&3; wait $job; s=$?; "
-		"ls /run/uiwarp /tmp/uiwarp-* \"$XDG_RUNTIME_DIR/uiwarp\" 2>/dev/null | "
+		"ls /run/uiwarp /tmp/uiwarp-$EUID \"$XDG_RUNTIME_DIR/uiwarp\" 2>/dev/null | "
 		"grep \"^telemetry.$job$\"; exit $s";
 
 	child_run(&c,
