@@ -361,35 +361,42 @@ int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct 
 
 _Static_assert(RTE_PKTMBUF_HEADROOM >= IP_PATTERN_ROOM, "a pattern fits the headroom");
 
-/* Are the headers of @m, which ip_push() made, all that its frame will have but the link's? */
+/* Are the headers of @m, which ip_push() made, all that is still to be done but the link's, or
+ * IPsec's? */
 static bool ip_may_be_pattern(const struct ip_stack *s, const struct ip_path *p,
 	const struct rte_mbuf *m, struct ip_text_sum text)
 {
-	return text.len && rte_pktmbuf_is_contiguous(m) && !m->ol_flags && !s->cfg.ipsec &&
-	       p->neighbour && p->neighbour->direct &&
+	bool leaves = s->cfg.ipsec ? !p->loop : p->neighbour && p->neighbour->direct;
+
+	return leaves && text.len && rte_pktmbuf_is_contiguous(m) && !m->ol_flags &&
 	       m->data_len - text.len + ETH_LEN <= IP_PATTERN_ROOM;
 }
 
-static void ip_pattern_take(struct ip_pattern *o, const struct ip_path *p,
-	const struct ip_transport *t, const struct rte_mbuf *m, struct ip_text_sum text,
-	unsigned word)
+static void ip_pattern_take(struct ip_pattern *o, const struct ip_stack *s, const struct ip_path *p,
+	uint8_t proto, const struct rte_mbuf *m, struct ip_text_sum text, unsigned word)
 {
 	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
 	uint16_t len = m->data_len - text.len, l4 = len - m->l3_len, cksum;
+	uint16_t cksum_off = s->transport[proto].cksum_off;
 	uint32_t v;
 
 	memcpy(&v, h + m->l3_len + word, sizeof v);
-	memcpy(&cksum, h + m->l3_len + t->cksum_off, sizeof cksum);
+	memcpy(&cksum, h + m->l3_len + cksum_off, sizeof cksum);
 	o->text = text.len;
-	o->head = len + ETH_LEN;
+	o->head = len;
 	o->word = (uint16_t)(l4 - word);
-	o->cksum = l4 - t->cksum_off;
+	o->cksum = l4 - cksum_off;
+	o->proto = proto;
 	/* RFC 1624: the checksum tells the sum of all; what is not for the others is subtracted. */
 	o->sum = (uint64_t)(uint16_t)~cksum + (uint16_t)~text.sum + (uint32_t)~v;
 	o->tx_offload = rte_mbuf_tx_offload(ETH_LEN, m->l3_len, 0, 0, 0, 0, 0);
+	o->path = s->cfg.ipsec ? p : NULL;
 	o->neighbour = p->neighbour;
-	memcpy(o->headers + IP_PATTERN_ROOM - o->head, p->neighbour->eth, ETH_LEN);
 	memcpy(o->headers + IP_PATTERN_ROOM - len, h, len);
+	if (o->path)
+		return;
+	o->head += ETH_LEN;
+	memcpy(o->headers + IP_PATTERN_ROOM - o->head, p->neighbour->eth, ETH_LEN);
 }
 
 int ip_send_first(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,
@@ -401,8 +408,11 @@ int ip_send_first(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct r
 	if (unlikely(rc < 0))
 		return rc;
 	if (ip_may_be_pattern(s, p, m, text))
-		ip_pattern_take(pattern, p, &s->transport[proto], m, text, word);
-	return ip_send_pushed(s, p, proto, m, now);
+		ip_pattern_take(pattern, s, p, proto, m, text, word);
+	rc = ip_send_pushed(s, p, proto, m, now);
+	if (unlikely(rc < 0))
+		pattern->text = 0;
+	return rc;
 }
 
 void ip_send_alike(struct ip_stack *s, const struct ip_pattern *pattern, struct rte_mbuf *m,
@@ -419,6 +429,11 @@ void ip_send_alike(struct ip_stack *s, const struct ip_pattern *pattern, struct 
 	m->pkt_len = m->data_len;
 	m->ol_flags = 0;
 	m->tx_offload = pattern->tx_offload;
+	if (unlikely(pattern->path)) {
+		/* It fails where the first did, and there is no pattern then. */
+		(void)ip_send_secured(s, pattern->path, pattern->proto, m, now);
+		return;
+	}
 	pattern->neighbour->used = now;
 	ip_transmit(s, m);
 }

@@ -245,15 +245,18 @@ struct ip_pattern {
 	uint16_t text; /**< bytes of that; 0: there is no pattern */
 	/* The rest is private. */
 	uint16_t head, word, cksum; /**< where these begin: bytes before the text */
+	uint8_t proto;
 	uint64_t sum; /**< of all that the checksum covers but the word and the text */
 	uint64_t tx_offload;
+	const struct ip_path *path; /**< by which it leaves protected, by IPsec; or NULL */
 	struct ip_neighbour *neighbour;
 	uint8_t headers[IP_PATTERN_ROOM]; /**< at its end */
 };
 
 /**
  * As ip_send_summed(). @p pattern has the packet's headers then, or tells that there is none: the
- * port has more to do than to send it, it waits for its neighbour, is protected, or loops back.
+ * port has more to do than to send it, it waits for its neighbour, or loops back.
+ * @param p must be there as long as @p pattern is used.
  * @param word where the word that differs begins in the transport's header.
  */
 int ip_send_first(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,

@@ -5,6 +5,7 @@
  */
 #include "boundary.h"
 #include "ip/stack.h"
+#include "pattern.h"
 
 #include <errno.h>
 
@@ -333,6 +334,45 @@ static void tunnels_end_is_the_neighbour(void **state)
 	}
 }
 
+static int send_first(struct host *h, struct ip_path *p, struct ip_pattern *pattern)
+{
+	struct ip_text_sum text;
+	struct rte_mbuf *m = pattern_segment(h, 1, &text);
+
+	return ip_send_first(h->ip, p, IP_PROTO_TCP, m, text, 4, pattern, h->now);
+}
+
+/** Segments whose headers are alike are protected each by itself. */
+static void boundary_is_told_of_each_that_is_alike(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct boundary_family *f = &boundary_families[i];
+		struct host *h = boundary_host(true);
+		struct ip_path p = path(h, f->ours, f->peer), own = path(h, f->ours, f->ours);
+		struct ip_pattern pattern = {.text = 0};
+
+		assert_int_equal(send_first(h, &p, &pattern), 0);
+		assert_int_equal(pattern.text, PATTERN_TEXT);
+		host_forget(h);
+		for (uint32_t n = 0; n < 300; n++)
+			pattern_send_both_ways(h, &p, &pattern, n);
+		assert_int_equal(boundary.n_out, 601);
+		assert_int_equal(boundary.out.proto, IP_PROTO_TCP);
+		assert_true(ip_addr_equal(&boundary.out.dst, &p.dst));
+		boundary.out_verdict = IP_IPSEC_DROPPED;
+		assert_int_equal(send_first(h, &p, &pattern), 0);
+		assert_int_equal(h->n_tx, 0);
+		/* To ourselves it is not protected, and a tunnel may have no route. */
+		assert_int_equal(send_first(h, &own, &pattern), 0);
+		assert_int_equal(pattern.text, 0);
+		boundary.out_verdict = IP_IPSEC_CHANGED;
+		boundary.tunnel = host_addr(f->foreign);
+		assert_int_equal(send_first(h, &p, &pattern), -ENETUNREACH);
+		assert_int_equal(pattern.text, 0);
+		host_free(h);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +385,7 @@ int main(void)
 		cmocka_unit_test(boundary_is_told_of_the_flow),
 		cmocka_unit_test(packets_may_not_leave),
 		cmocka_unit_test(tunnels_end_is_the_neighbour),
+		cmocka_unit_test(boundary_is_told_of_each_that_is_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
