@@ -114,7 +114,8 @@ struct llp_user_ops {
 	/**
 	 * The connection is over. The handle may be read until this returns, such as by
 	 * tcp_get_info(), and must not be used afterwards. @p error is 0 after an orderly close of
-	 * both directions, else -ECONNREFUSED, -ECONNRESET, -ETIMEDOUT, -EHOSTUNREACH,
+	 * both directions, and that is told of when the user has taken all bytes, or needs more
+	 * than are left; else -ECONNREFUSED, -ECONNRESET, -ETIMEDOUT, -EHOSTUNREACH,
 	 * -ENETUNREACH, -ECONNABORTED, -EADDRNOTAVAIL. A protected stream has others, too (tls.h).
 	 */
 	void (*closed)(void *user, int error);

@@ -78,6 +78,33 @@ static void tcp_conn_leave_queue(struct tcp_conn *c)
 	q->count--;
 }
 
+static void tcp_conn_tell_closed(struct tcp_conn *c, int error)
+{
+	const struct llp_user_ops *ops = c->llp.user_ops;
+
+	c->llp.user_ops = NULL;
+	c->orphan = true;
+	if (ops)
+		ops->closed(c->llp.user, error);
+}
+
+void tcp_conn_drop_unread(struct tcp_conn *c)
+{
+	c->s->rx_held -= c->recvq.count;
+	tcp_mbufs_free(&c->recvq);
+}
+
+/** TIME-WAIT runs from now on, and there is no user any more. */
+static void tcp_conn_run_time_wait(struct tcp_conn *c)
+{
+	tcp_unread_end(c);
+	tcp_conn_join_queue(c);
+	tcp_timers_set_life(c, c->s->now + c->s->cfg.time_wait_ms * TCP_MS);
+	tcp_conn_tell_closed(c, 0);
+	if (!c->in_readable) /* nobody will read it, and packets are dear */
+		tcp_conn_drop_unread(c);
+}
+
 static void tcp_conn_drop_oldest_orphan(struct tcp_stack *s)
 {
 	struct tcp_conn *c = s->orphans.head;
@@ -89,8 +116,12 @@ static void tcp_conn_drop_oldest_orphan(struct tcp_stack *s)
 
 void tcp_conn_orphan(struct tcp_conn *c)
 {
-	if (c->state == TCP_TIME_WAIT || c->state == TCP_CLOSED)
+	if (c->state == TCP_CLOSED)
 		return;
+	if (c->state == TCP_TIME_WAIT) { /* there was something to read */
+		tcp_conn_run_time_wait(c);
+		return;
+	}
 	tcp_stall_end(c);
 	tcp_unread_end(c);
 	tcp_conn_join_queue(c);
@@ -315,16 +346,6 @@ void tcp_conn_queue_fin(struct tcp_conn *c)
 	c->push_seq = seq + 1;
 }
 
-static void tcp_conn_tell_closed(struct tcp_conn *c, int error)
-{
-	const struct llp_user_ops *ops = c->llp.user_ops;
-
-	c->llp.user_ops = NULL;
-	c->orphan = true;
-	if (ops)
-		ops->closed(c->llp.user, error);
-}
-
 /** Free what is queued; what the user may be looking at stays until the round ends. */
 static void tcp_conn_drop_queues(struct tcp_conn *c)
 {
@@ -339,30 +360,29 @@ static void tcp_conn_drop_queues(struct tcp_conn *c)
 	tcp_buffer_release(c);
 }
 
-void tcp_conn_drop_unread(struct tcp_conn *c)
-{
-	c->s->rx_held -= c->recvq.count;
-	tcp_mbufs_free(&c->recvq);
-}
-
 void tcp_conn_time_wait(struct tcp_conn *c)
 {
 	tcp_stall_end(c);
-	tcp_unread_end(c);
-	tcp_conn_leave_queue(c);
+	if (c->orphan)
+		tcp_conn_leave_queue(c);
 	c->state = TCP_TIME_WAIT;
-	c->rtx_at = TIMER_NEVER;
+	c->rtx_at = c->life_at = TIMER_NEVER;
 	tcp_conn_drop_queues(c);
 	tcp_pmtu_free(c);
-	tcp_conn_join_queue(c);
-	tcp_timers_set_life(c, c->s->now + c->s->cfg.time_wait_ms * TCP_MS);
-	tcp_conn_tell_closed(c, 0);
-	if (!c->in_readable) /* nobody will read it, and packets are dear */
-		tcp_conn_drop_unread(c);
+	if (!tcp_conn_has_reader(c))
+		tcp_conn_run_time_wait(c);
+}
+
+void tcp_conn_was_read(struct tcp_conn *c)
+{
+	if (c->state == TCP_TIME_WAIT && !c->orphan && !tcp_conn_has_reader(c))
+		tcp_conn_run_time_wait(c);
 }
 
 void tcp_conn_restart_time_wait(struct tcp_conn *c)
 {
+	if (!c->orphan)
+		return; /* it has not begun */
 	tcp_conn_leave_queue(c);
 	tcp_conn_join_queue(c);
 	tcp_timers_set_life(c, c->s->now + c->s->cfg.time_wait_ms * TCP_MS);

@@ -171,8 +171,8 @@ struct tcp_conn {
 
 	struct tcp_repair repair;
 	struct exact_timer pace_timer; /**< runs while something waits for its time (pace.h) */
-	/** In TIME-WAIT, or an orphan's: those are never stalled and have nothing unread. Once
-	 * closed, in the stack's dead list. */
+	/** An orphan's, as one in TIME-WAIT is whose user has read all: those are never stalled and
+	 * have nothing unread. Once closed, in the stack's dead list. */
 	union {
 		struct tcp_conn **queue_pprev;
 		struct tcp_unread *unread; /**< if has_unread */
@@ -324,8 +324,20 @@ void tcp_conn_return_ring(struct tcp_conn *c);
 /** Queue our FIN; the state changes at once (RFC 9293 section 3.10.4), or once there is memory. */
 void tcp_conn_queue_fin(struct tcp_conn *c);
 
-/** Both FINs are done: TIME-WAIT, the user hears closed(0). */
+/**
+ * There is text in order, and a user that may take it. After the peer's FIN no more will come: what
+ * is less than the user needs, it never takes.
+ */
+static inline bool tcp_conn_has_reader(const struct tcp_conn *c)
+{
+	return !c->orphan && c->recvq.count && c->recvq.bytes >= c->read_need;
+}
+
+/** Both FINs are done: TIME-WAIT, and the user hears closed(0); but first it reads what came. */
 void tcp_conn_time_wait(struct tcp_conn *c);
+
+/** The user has seen what there is to read, and has taken of it what it wants for now. */
+void tcp_conn_was_read(struct tcp_conn *c);
 
 /** Free the text that its user has not taken, and will not. */
 void tcp_conn_drop_unread(struct tcp_conn *c);

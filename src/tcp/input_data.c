@@ -70,7 +70,7 @@ static void tcp_data_consider_window_update(struct tcp_conn *c)
 	uint32_t buffer = tcp_rcv_buffer(c), edge = tcp_buffer_edge(c), told = tcp_rcv_wnd(c);
 	uint32_t growth = edge - c->rcv_adv, limit = 65535u << c->rcv_wscale;
 
-	if (seq_leq(edge, c->rcv_adv) || told >= limit - c->rcv_mss)
+	if (c->fin_received || seq_leq(edge, c->rcv_adv) || told >= limit - c->rcv_mss)
 		return;
 	/* Each time that it doubles: a few updates take it from nothing to all. */
 	if (growth >= buffer / 4 || growth >= u32_max(told, tcp_buffer_step(c))) {
@@ -122,17 +122,16 @@ static bool tcp_data_is_worth_showing(const struct tcp_conn *c)
 	return c->recvq.count && (c->recvq.bytes >= c->read_need || c->fin_received);
 }
 
-static void tcp_data_tell_eof(struct tcp_conn *c)
+/** @param all that is unread was shown. */
+static void tcp_data_tell_eof(struct tcp_conn *c, bool all)
 {
-	c->eof_owed = false;
-	if (c->llp.user_ops && c->llp.user_ops->eof)
-		c->llp.user_ops->eof(c->llp.user);
-}
+	const struct llp_user_ops *ops = c->llp.user_ops;
 
-static void tcp_data_tell_eof_waits(const struct tcp_conn *c)
-{
-	if (c->llp.user_ops && c->llp.user_ops->eof_waits)
-		c->llp.user_ops->eof_waits(c->llp.user);
+	c->eof_owed = !all;
+	if (all && ops && ops->eof)
+		ops->eof(c->llp.user);
+	else if (!all && ops && ops->eof_waits)
+		ops->eof_waits(c->llp.user);
 }
 
 /**
@@ -186,12 +185,9 @@ void tcp_show_unread(struct tcp_conn *c)
 	} while (
 		(taken && (taken == total || c->resume)) || (!all && c->read_need > total - taken));
 	tcp_data_consider_window_update(c);
-	if (!c->eof_owed)
-		return;
-	if (all)
-		tcp_data_tell_eof(c);
-	else
-		tcp_data_tell_eof_waits(c);
+	if (c->eof_owed)
+		tcp_data_tell_eof(c, all);
+	tcp_conn_was_read(c);
 }
 
 /** To the user without a stop in the queue. Owns @p m. */
@@ -487,16 +483,6 @@ static void tcp_data_fin_arrives(struct tcp_conn *c)
 		tcp_conn_time_wait(c);
 }
 
-/**
- * Is there room for a FIN at @p at? It needs none, so the edge of the window will do; but not if it
- * ends a connection that we have closed, and so what its user has yet to read.
- */
-static bool tcp_data_may_end(const struct tcp_conn *c, uint32_t at)
-{
-	return seq_lt(at, c->rcv_adv) ||
-	       (at == c->rcv_adv && (c->state == TCP_ESTABLISHED || !c->recvq.count));
-}
-
 void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	if (seg->len && (seg->seq != c->rcv_nxt || tcp_data_gaps(c)))
@@ -505,7 +491,8 @@ void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mb
 	if (seg->flags & TCP_FIN) {
 		uint32_t fin = seg->seq + seg->len;
 
-		if (seq_geq(fin, c->rcv_nxt) && tcp_data_may_end(c, fin)) {
+		/* It needs no room: the edge of the window will do. */
+		if (seq_geq(fin, c->rcv_nxt) && seq_leq(fin, c->rcv_adv)) {
 			c->fin_ooo = true;
 			c->rcv_fin = fin;
 		} else {

@@ -297,7 +297,10 @@ static bool tcp_rcv_fin_acked(struct tcp_conn *c)
 		tcp_conn_time_wait(c);
 		return true;
 	case TCP_LAST_ACK:
-		tcp_conn_close(c, 0);
+		if (tcp_conn_has_reader(c))
+			tcp_conn_time_wait(c); /* CLOSED, but for what it has yet to read */
+		else
+			tcp_conn_close(c, 0);
 		return false;
 	default:
 		return true;
@@ -381,7 +384,7 @@ static bool tcp_rcv_reopen(
 	else
 		newer = seq_gt(seg->seq, c->rcv_nxt);
 	l = newer ? tcp_listener_find(c->s, &to) : NULL;
-	if (!l)
+	if (!l || !c->orphan) /* not before its user has read all */
 		return false;
 	tcp_conn_close(c, 0);
 	tcp_listen_input(l, rx, seg, m, &above);
