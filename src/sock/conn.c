@@ -243,11 +243,17 @@ bool sock_conn_is_lost(const struct sock_conn *c)
 	       (!c->fin_sent && sock_conn_info(c, &info) && info.tcpi_state == STATE_CLOSE);
 }
 
+/** Something is unread, and the user may take it: it does not need more, which will not come. */
+static bool sock_conn_has_reader(const struct sock_conn *c)
+{
+	return c->rx && c->rx->len && c->rx->len >= c->need && !c->orphan;
+}
+
 void sock_conn_end_if_closed(struct sock_conn *c)
 {
 	struct tcp_info info;
 
-	if (!c->eof || !c->fin_sent)
+	if (!c->eof || !c->fin_sent || sock_conn_has_reader(c))
 		return;
 	/* TIME-WAIT is the kernel's own: the socket is in CLOSED by then. */
 	if (sock_conn_info(c, &info) && info.tcpi_state == STATE_CLOSE)

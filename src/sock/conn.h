@@ -108,7 +108,7 @@ void sock_conn_orphan(struct sock_conn *c);
 /** It is over: drop it and tell closed(). @param error 0 or negative. */
 void sock_conn_end(struct sock_conn *c, int error);
 
-/** End it if both directions are closed, and the peer has acknowledged that. */
+/** End it if both directions are closed, the peer has acknowledged that, and all was read. */
 void sock_conn_end_if_closed(struct sock_conn *c);
 
 /** Was it reset, or given up by the kernel? */

@@ -68,8 +68,11 @@ static void sock_llp_resume(struct llp *l)
 		return;
 	}
 	sock_show(c);
-	if (c->state == SOCK_OPEN && c->more)
+	if (c->state != SOCK_OPEN)
+		return;
+	if (c->more)
 		sock_conn_mark_ready(c);
+	sock_conn_end_if_closed(c);
 }
 
 /** Nothing comes out of order from the kernel. */

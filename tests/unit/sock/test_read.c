@@ -363,6 +363,47 @@ static void both_ends_wait_behind_a_full_buffer(void **state)
 	end();
 }
 
+static bool has_closed_and_eof(struct fixture *x)
+{
+	return x->seen.closes != 0 && x->seen.eofs != 0;
+}
+
+/** The kernel has told all: what the user has yet to take is here alone. */
+static void both_ends_come_behind_what_is_left(void **state)
+{
+	begin();
+	f.seen.take = 0;
+	peer_sends(1000);
+	llp_shutdown(f.seen.llp);
+	shutdown(f.peer_fd, SHUT_WR);
+	fixture_until(&f, has_eof);
+	for (unsigned i = 0; i < 20; i++)
+		fixture_round(&f);
+	assert_int_equal(f.seen.closes, 0);
+	f.seen.take = 999;
+	llp_resume(f.seen.llp);
+	assert_int_equal(f.seen.closes, 0);
+	llp_resume(f.seen.llp);
+	fixture_until(&f, fixture_is_closed);
+	assert_int_equal(f.seen.len, 1000);
+	assert_int_equal(f.seen.error, 0);
+	end();
+}
+
+/** The user needs more than there is, and no more comes. */
+static void what_is_of_no_use_does_not_hold_up_the_end(void **state)
+{
+	begin();
+	f.seen.take = 0;
+	f.seen.need = 1001;
+	peer_sends(1000);
+	llp_shutdown(f.seen.llp);
+	shutdown(f.peer_fd, SHUT_WR);
+	fixture_until(&f, has_closed_and_eof);
+	assert_int_equal(f.seen.error, 0);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +420,8 @@ int main(void)
 		cmocka_unit_test(the_end_waits_again),
 		cmocka_unit_test(a_reset_does_not_wait_behind_a_full_buffer),
 		cmocka_unit_test(both_ends_wait_behind_a_full_buffer),
+		cmocka_unit_test(both_ends_come_behind_what_is_left),
+		cmocka_unit_test(what_is_of_no_use_does_not_hold_up_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
