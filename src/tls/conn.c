@@ -308,25 +308,14 @@ static void tls_conn_on_eof_waits(void *user)
 	tls_conn_leave(c);
 }
 
-/**
- * Both directions have ended below, in good order there. That of the stream is a close_notify (RFC
- * 8446 section 6.1): records that waited below, and now nobody will open, may have been cut off.
- */
-static bool tls_conn_was_cut_off(const struct tls_conn *c)
-{
-	return c->state == TLS_CONN_OPEN && !c->rx_closed && !c->released;
-}
-
 static void tls_conn_on_closed(void *user, int error)
 {
 	struct tls_conn *c = user;
 
 	tls_conn_enter(c);
-	if (error == 0 && tls_conn_was_cut_off(c)) {
-		tls_conn_log(c, ++c->stack->stats.truncated,
-			"the stream was cut off, or ended behind records that nobody took");
+	/* RFC 8446 section 6.1: good order below is not that of the stream. */
+	if (error == 0 && c->state == TLS_CONN_OPEN && !c->rx_closed)
 		error = -ECONNRESET;
-	}
 	tls_conn_closed(c, error);
 	c->below = NULL;
 	tls_conn_leave(c);

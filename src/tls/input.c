@@ -626,8 +626,21 @@ static bool tls_input_with_scratch(struct tls_conn *c, struct tls_input_bytes *b
 	return true;
 }
 
+/**
+ * Section 6.1: what is behind a close_notify is ignored. But the LLP below is not done with before
+ * the user is, or has less than it needs: else closed() would come before all was read.
+ */
+static void tls_input_behind_end(const struct tls_conn *c, struct tls_input_bytes *b)
+{
+	b->left = c->kept.len != 0 && c->kept.len >= c->need;
+}
+
 static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size_t *need)
 {
+	if (c->rx_closed) {
+		tls_input_behind_end(c, b);
+		return;
+	}
 	if (tls_input_waits_for_room(c))
 		return;
 	if (!tls_input_with_scratch(c, b, need)) {
@@ -637,10 +650,12 @@ static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size
 	}
 	if (c->dead || c->released)
 		return;
-	if (c->starved)
-		*need = !c->starved_in && c->rx_wait.until > b->left ? c->rx_wait.until : 0;
+	if (c->starved) /* behind the end, there is no more to need */
+		*need = !c->starved_in && !c->below_eof && c->rx_wait.until > b->left
+				? c->rx_wait.until
+				: 0;
 	if (c->rx_closed)
-		b->left = 0; /* section 6.1: ignored */
+		tls_input_behind_end(c, b);
 	else
 		tls_input_ask_update(c);
 	if (c->below_eof && c->rx_stalled)

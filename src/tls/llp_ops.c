@@ -176,7 +176,7 @@ static void tls_llp_resume(struct llp *l)
 		return;
 	tls_conn_enter(c);
 	tls_input_show_kept(c);
-	if (!c->dead && c->rx_stalled) {
+	if (!c->dead && (c->rx_stalled || c->rx_closed)) {
 		c->rx_stalled = false;
 		llp_resume(c->below);
 	}

@@ -229,7 +229,8 @@ static bool step_end(struct mem_end *e)
 		h->llp.user_ops->writable(h->llp.user);
 		return true;
 	}
-	if (h != NULL && e->fin_delivered && e->eof) {
+	if (h != NULL && e->fin_delivered && e->eof &&
+		(e->rx.bytes == 0 || e->rx.bytes < e->need)) {
 		tell_closed(e, 0);
 		return true;
 	}

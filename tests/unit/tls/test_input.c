@@ -414,37 +414,63 @@ static void what_was_opened_stands_before_no_end_that_waits(void **state)
 	tls_user_expect(&server, 10000);
 }
 
-/** The LLPs have both FINs then, and nobody will open what waits: a close_notify was not seen. */
-static void nor_is_it_orderly_if_both_have_closed(void **state)
+/** The LLPs have both FINs then: the end waits until what is before it was taken. */
+static void both_ends_wait_behind_records(size_t len, bool memory, bool notify)
 {
 	begin(0);
 	llp_shutdown(server.llp);
 	llp_mem_run(mem, STEPS);
 	assert_true(client.eof);
-	server.pause = true;
-	tls_user_stream(&client, 0, 100000, 1400);
-	llp_shutdown(tls_conn_of(client.llp)->below);
-	llp_mem_run(mem, STEPS);
-	assert_true(server.closed && !server.eof);
-	assert_int_equal(server.error, -ECONNRESET);
-	assert_int_equal(tls_stack_stats(server.stack)->truncated, 1);
-	assert_string_equal(tls_stack_reason(server.stack),
-		"the stream was cut off, or ended behind records that nobody took");
+	have_memory(memory);
+	bring_the_end(len, notify);
+	go_on();
+	tls_user_expect(&server, len);
+	assert_true(server.closed);
+	assert_int_equal(server.eof, notify);
+	assert_int_equal(server.error, notify ? 0 : -ECONNRESET);
+	assert_int_equal(tls_stack_stats(server.stack)->truncated, !notify);
+	have_memory(true);
 }
 
-/** One that was seen makes the end an orderly one, whatever of the content was not taken. */
-static void but_it_is_behind_a_close_notify(void **state)
+static void both_ends_wait(void **state)
 {
-	begin(0);
-	llp_shutdown(server.llp);
-	llp_mem_run(mem, STEPS);
-	server.pause = true;
-	tls_user_stream(&client, 0, 10000, 1400);
-	llp_shutdown(client.llp);
-	llp_mem_run(mem, STEPS);
-	assert_true(server.closed && server.eof);
-	assert_int_equal(server.error, 0);
-	assert_int_equal(tls_stack_stats(server.stack)->truncated, 0);
+	static const size_t len[] = {1, 10000, 100000};
+
+	for (unsigned i = 0; i < 12; i++) {
+		bool memory = i / 3 & 1, notify = i >= 6;
+
+		/* That a stream was cut off is told at once, if it is known. */
+		if (memory && !notify && len[i % 3] < 100000)
+			continue;
+		both_ends_wait_behind_records(len[i % 3], memory, notify);
+		if (i == 11)
+			break;
+		tls_user_close(&client);
+		tls_user_close(&server);
+	}
+}
+
+/** They do not wait for a user that needs more than is left. */
+static void both_ends_do_not_wait_behind_half_an_fpdu(void **state)
+{
+	for (unsigned memory = 0; memory < 2; memory++) {
+		begin(0);
+		llp_shutdown(server.llp);
+		llp_mem_run(mem, STEPS);
+		have_memory(memory);
+		server.chunk = 1000;
+		tls_user_stream(&client, 0, 1500, 700);
+		llp_shutdown(client.llp);
+		llp_mem_run(mem, STEPS);
+		tls_user_expect(&server, 1000);
+		assert_true(server.eof && server.closed);
+		assert_int_equal(server.error, 0);
+		have_memory(true);
+		if (memory)
+			break;
+		tls_user_close(&client);
+		tls_user_close(&server);
+	}
 }
 
 /** The LLP below has not shown all, either. */
@@ -519,8 +545,8 @@ int main(void)
 		TEST(nor_that_the_stream_was_cut_off),
 		TEST(the_end_waits_behind_records),
 		TEST(so_does_one_that_was_cut_off),
-		TEST(nor_is_it_orderly_if_both_have_closed),
-		TEST(but_it_is_behind_a_close_notify),
+		TEST(both_ends_wait),
+		TEST(both_ends_do_not_wait_behind_half_an_fpdu),
 		TEST(what_was_opened_stands_before_no_end_that_waits),
 		TEST(the_end_waits_below),
 		TEST(the_end_waits_for_memory),
