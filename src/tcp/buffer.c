@@ -23,7 +23,7 @@
 /** Time stamps tick in milliseconds: what they say about less is noise. */
 #define RTT_BY_TIMESTAMP (2 * TCP_MS)
 /** Full segments' text in one round trip that makes its time stamps' echo a round trip time, and
- * the largest of its segments what a full one is. */
+ * the largest of its segments what a full one is, whatever flags they have. */
 #define RTT_SEGMENTS 8
 
 void tcp_buffer_init_stack(struct tcp_stack *s)
@@ -87,8 +87,6 @@ static void tcp_buffer_begin_measuring(struct tcp_conn *c)
 
 void tcp_buffer_establish(struct tcp_conn *c)
 {
-	if (c->s->cfg.receive_buffer)
-		return;
 	tcp_buffer_set_rtt(c, c->rto.srtt ? c->rto.srtt : RTT_UNKNOWN);
 	c->measured = 10u * c->rcv_mss; /* RFC 6928: what the peer's first round trip brings */
 	tcp_buffer_begin_measuring(c);
@@ -176,8 +174,8 @@ static void tcp_buffer_measure_rtt(struct tcp_conn *c, uint32_t taken)
 }
 
 /**
- * The path or the peer may have come down to less: then an ACK is due the sooner. It shows in what
- * would have filled full segments; less than that may be a few short messages.
+ * Has all come in short segments that would have filled full ones? Less than that may be a few
+ * short messages.
  */
 static void tcp_buffer_measure_segments(struct tcp_conn *c, uint32_t taken)
 {
@@ -204,6 +202,10 @@ void tcp_buffer_measure(struct tcp_conn *c)
 		tcp_buffer_measure_rtt(c, taken);
 	if (c->rcv_mss_now)
 		tcp_buffer_measure_segments(c, taken);
+	if (c->s->cfg.receive_buffer) {
+		tcp_buffer_begin_measuring(c);
+		return;
+	}
 	if (taken > c->measured) {
 		/* By the time that the peer hears of it, a slow start has doubled again. */
 		want = u64_max(want, twice + 2 * twice * u64_min(taken - c->measured, c->measured) /

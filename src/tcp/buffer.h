@@ -59,14 +59,28 @@ static inline void tcp_buffer_received(struct tcp_conn *c)
 /** The least that counts as a full segment: what every host takes (RFC 9293 section 3.7.1). */
 #define TCP_RCV_MSS_MIN 536
 
-/** A segment with @p len bytes of text came. */
-static inline void tcp_buffer_segment(struct tcp_conn *c, uint32_t len)
+/** May a segment with @p len bytes of text be a full one though larger ones came before? */
+static inline bool tcp_buffer_is_full_segment(const struct tcp_conn *c, uint32_t len, uint8_t flags)
 {
-	if (likely(len <= c->rcv_mss_now))
-		return;
-	c->rcv_mss_now = (uint16_t)u32_min(len, c->mtu); /* a port may have joined segments */
-	if (c->rcv_mss < c->rcv_mss_now)
-		c->rcv_mss = c->rcv_mss_now;
+	/* The largest of this measurement so far, again; and its sender had more to send behind
+	 * it: a message, or the end of one, has PSH, and its size says nothing. */
+	return len == c->rcv_mss_now && !(flags & (TCP_PSH | TCP_FIN)) && len >= TCP_RCV_MSS_MIN;
+}
+
+/**
+ * A segment with @p len bytes of text came, and @p flags. One that is larger than all before is a
+ * full one. The path, or the peer, may have come down to less: then an ACK is due the sooner.
+ */
+static inline void tcp_buffer_segment(struct tcp_conn *c, uint32_t len, uint8_t flags)
+{
+	if (unlikely(len > c->rcv_mss_now)) {
+		/* A port may have joined segments. */
+		c->rcv_mss_now = (uint16_t)u32_min(len, c->mtu);
+		if (c->rcv_mss < c->rcv_mss_now)
+			c->rcv_mss = c->rcv_mss_now;
+	} else if (unlikely(len < c->rcv_mss) && tcp_buffer_is_full_segment(c, len, flags)) {
+		c->rcv_mss = (uint16_t)len;
+	}
 }
 
 /** Bytes that may be unread or on their way here, now. */

@@ -102,7 +102,7 @@ static void tcp_rcv_fastpath(struct tcp_conn *c, const struct ip_rx *rx,
 	}
 	tcp_ack_arrives_with_text(c, seg);
 	tcp_ecn_text(c, rx, seg);
-	tcp_text_in_order(c, m, seg->len);
+	tcp_text_in_order(c, seg, m);
 }
 
 /** There is no connection: for a half-open one, for a listener, or a mistake. Owns @p m. */

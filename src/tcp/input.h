@@ -48,7 +48,7 @@ void tcp_ack_settle(struct tcp_stack *s);
  * In-order text: SEG.SEQ = RCV.NXT, within the window. To the user at once, what is left to the
  * queue. Owns @p m.
  */
-void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len);
+void tcp_text_in_order(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m);
 
 /** Text anywhere, trimmed to the window here. Owns @p m. */
 void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m);

@@ -242,8 +242,10 @@ static void tcp_data_take_in(struct tcp_conn *c, uint32_t len)
 	tcp_data_owe_ack(c);
 }
 
-void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
+void tcp_text_in_order(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
 {
+	uint32_t len = seg->len;
+
 	/* What cannot be kept is not acknowledged: to the peer, it was lost on the way. */
 	if (unlikely(tcp_data_is_memory_short(c))) {
 		c->s->stats.no_memory++;
@@ -251,7 +253,7 @@ void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 		return;
 	}
 	tcp_buffer_received(c);
-	tcp_buffer_segment(c, len);
+	tcp_buffer_segment(c, len, seg->flags);
 	tcp_data_take_in(c, len);
 	if (unlikely(c->orphan || !c->llp.user_ops)) {
 		c->s->stats.text_unwanted++;
@@ -398,7 +400,7 @@ static void tcp_data_keep_out_of_order(
 	c->out_of_order++;
 	c->s->stats.out_of_order++;
 	tcp_buffer_received(c);
-	tcp_buffer_segment(c, seg->len);
+	tcp_buffer_segment(c, seg->len, seg->flags);
 	may = e && tcp_data_make_room(c, e->ooo.held);
 	if (e && tcp_ooo_state_offer(c, seg, m, may)) {
 		rte_pktmbuf_free(m);
@@ -419,7 +421,7 @@ static void tcp_data_fill_gap(struct tcp_conn *c, const struct tcp_segment *seg,
 	struct tcp_range first;
 
 	if (likely(!tcp_data_gaps(c))) {
-		tcp_text_in_order(c, m, seg->len);
+		tcp_text_in_order(c, seg, m);
 		return;
 	}
 	first = tcp_ooo_at(&c->ooo_state->ooo, 0)->r;
@@ -430,7 +432,7 @@ static void tcp_data_fill_gap(struct tcp_conn *c, const struct tcp_segment *seg,
 		if (seq_lt(first.left, end))
 			tcp_ooo_state_duplicate(
 				c, (struct tcp_range){first.left, seq_min(first.right, end)});
-		tcp_text_in_order(c, m, seg->len);
+		tcp_text_in_order(c, seg, m);
 	}
 	while (tcp_in(c, TCP_STATES_RECEIVING) && tcp_data_is_draining(c))
 		tcp_data_drain(c);

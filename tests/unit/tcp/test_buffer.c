@@ -310,16 +310,28 @@ static void test_sacked_text_does_not_count(void **state)
 }
 
 /** The peer sends @p n segments of @p len bytes in each of some round trips. */
-static void peer_sends_segments(unsigned n, uint32_t len)
+static void peer_sends_with(uint8_t flags, unsigned n, uint32_t len)
 {
 	static char text[1400];
 
 	for (unsigned i = 0; i < 8 * n; i++) {
-		peer_send(&p, 0, text, len);
+		peer_send(&p, flags, text, len);
 		ip_double_drain(&h.ip);
 		if (i % n == n - 1)
 			host_advance(&h, 200 * MS);
 	}
+}
+
+/** More text is behind each of them. */
+static void peer_sends_segments(unsigned n, uint32_t len)
+{
+	peer_sends_with(0, n, len);
+}
+
+/** None is. */
+static void peer_sends_messages(unsigned n, uint32_t len)
+{
+	peer_sends_with(TCP_PSH, n, len);
 }
 
 /* What a full segment is, and so what is acknowledged at once, follows the path both ways. */
@@ -329,17 +341,63 @@ static void test_full_segment_is_what_comes(void **state)
 	assert_int_equal(c->rcv_mss, TCP_RCV_MSS_MIN);
 	peer_sends_segments(10, 1400);
 	assert_int_equal(c->rcv_mss, 1400);
-	peer_sends_segments(3, 600); /* too few to tell */
+	peer_sends_messages(3, 600); /* too few to tell */
 	assert_int_equal(c->rcv_mss, 1400);
 	peer_sends_segments(8, 64); /* short messages */
 	assert_int_equal(c->rcv_mss, 1400);
-	peer_sends_segments(20, 600);
+	peer_sends_messages(20, 600);
 	assert_int_equal(c->rcv_mss, 600);
 	peer_sends_segments(100, 50);
 	assert_int_equal(c->rcv_mss, TCP_RCV_MSS_MIN);
 	peer_sends_segments(1, 1400);
 	assert_int_equal(c->rcv_mss, 1400);
 	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+/* A slow stream over a path that has become narrower: two in a row that are not the last ones. */
+static void test_full_segment_of_a_slow_stream(void **state)
+{
+	static const struct tcp_stack_config fixed = {.receive_buffer = 300000};
+
+	for (unsigned i = 0; i < 2; i++) {
+		c = host_accepted(&h, &p, TCP_HAS_MSS, i ? &fixed : NULL);
+		peer_sends_segments(10, 1400);
+		assert_int_equal(c->rcv_mss, 1400);
+		peer_sends_segments(1, 600); /* one message may end so */
+		assert_int_equal(c->rcv_mss, 1400);
+		peer_sends_segments(2, 600);
+		assert_int_equal(c->rcv_mss, 600);
+		peer_sends_segments(1, 1400);
+		assert_int_equal(c->rcv_mss, 1400);
+		host_end(&h);
+	}
+}
+
+/** Text leaves the peer, whose last segment of two is short or has PSH. @return ACKs at once. */
+static unsigned acks_of_two(uint32_t len, uint8_t last_flags)
+{
+	static char text[1400];
+	unsigned n;
+
+	peer_send(&p, 0, text, len);
+	peer_send(&p, last_flags, text, len);
+	n = ip_double_pending(&h.ip);
+	ip_double_drain(&h.ip);
+	host_advance(&h, 200 * MS);
+	ip_double_drain(&h.ip);
+	return n;
+}
+
+/* RFC 5681 section 4.2: every second full segment has an ACK, and short messages have not. */
+static void test_acks_follow_the_full_segment(void **state)
+{
+	c = host_accepted(&h, &p, TCP_HAS_MSS, NULL);
+	peer_sends_segments(10, 1400);
+	assert_int_equal(acks_of_two(1400, TCP_PSH), 1);
+	assert_int_equal(acks_of_two(600, TCP_PSH), 0);
+	(void)acks_of_two(600, 0);
+	assert_int_equal(acks_of_two(600, TCP_PSH), 1);
 	host_end(&h);
 }
 
@@ -366,6 +424,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_full_segment_is_what_comes),
+		cmocka_unit_test(test_full_segment_of_a_slow_stream),
+		cmocka_unit_test(test_acks_follow_the_full_segment),
 		cmocka_unit_test(test_full_segment_behind_a_gap),
 		cmocka_unit_test(test_begins_with_little),
 		cmocka_unit_test(test_stays_ahead_of_slow_start),
