@@ -207,6 +207,16 @@ void host_advance(struct host *h, uint64_t ns)
 	tcp_round_end(h->tcp);
 }
 
+unsigned host_sent_within(struct host *h, uint64_t ns)
+{
+	unsigned n;
+
+	host_advance(h, ns);
+	n = ip_double_pending(&h->ip);
+	ip_double_drain(&h->ip);
+	return n;
+}
+
 void host_listen(struct host *h, unsigned backlog)
 {
 	const struct ip_endpoint any = {addr("::"), PORT};

@@ -67,6 +67,9 @@ void host_end(struct host *h);
 /** Let time pass, timers run and rounds end. */
 void host_advance(struct host *h, uint64_t ns);
 
+/** The same. @return how many segments were sent; they are forgotten, with those before. */
+unsigned host_sent_within(struct host *h, uint64_t ns);
+
 /** The end of a round. */
 void host_round(struct host *h);
 
