@@ -245,26 +245,42 @@ static bool tcp_timers_is_due(const struct tcp_conn *c, uint64_t now)
 	return now >= c->rtx_at || now >= c->delack_at || now >= c->life_at;
 }
 
-/**
- * A deadline of some seconds ago: we stood still since. The peer may have stood still with us, or
- * has answered what we had no time to send, so that is not its silence (RFC 9293 section 3.8.3).
- */
-static void tcp_timers_stood_still(struct tcp_conn *c, uint64_t deadline)
+/** What was due at @p deadline is a question, for the answer of which no time would be left. */
+static bool tcp_timers_is_last_question(const struct tcp_conn *c, uint64_t deadline)
 {
-	uint64_t late = timer_late(deadline, c->s->now);
+	uint64_t end = tcp_timers_user_deadline(c), now = c->s->now;
 
-	if (!late)
-		return;
+	return deadline < end && deadline < now && now + tcp_rto_answer(&c->rto) > end;
+}
+
+/**
+ * For how long nothing was done of what was due at @p deadline, if that counts: a deadline of some
+ * seconds ago, we stood still since. The peer may have stood still with us, or has answered what we
+ * had no time to send, so that is not its silence (RFC 9293 section 3.8.3). Nor is it that it was
+ * not asked in time.
+ */
+static uint64_t tcp_timers_late(const struct tcp_conn *c, uint64_t deadline)
+{
+	return tcp_timers_is_last_question(c, deadline) ? c->s->now - deadline
+							: timer_late(deadline, c->s->now);
+}
+
+/** All waiting for the peer is so much longer. */
+static void tcp_timers_make_up(struct tcp_conn *c, uint64_t deadline, uint64_t late)
+{
 	/* What came since was there already when we ran again, and is later than the deadline. */
 	if (c->progress_at <= deadline)
 		c->progress_at += late;
 	if (c->heard_at <= deadline)
 		c->heard_at += late;
+	if (c->stalled && c->stall->since <= deadline)
+		c->stall->since += late;
 }
 
 static void tcp_timers_on_timer(struct timer *t, uint64_t now)
 {
 	struct tcp_conn *c = container_of(t, struct tcp_conn, timer);
+	uint64_t deadline;
 
 	tcp_set_now(c->s, now);
 	now = c->s->now;
@@ -278,7 +294,8 @@ static void tcp_timers_on_timer(struct timer *t, uint64_t now)
 		c->delack_at = TIMER_NEVER;
 		tcp_send_ack(c);
 	}
-	tcp_timers_stood_still(c, u64_min(c->rtx_at, c->life_at));
+	deadline = u64_min(c->rtx_at, c->life_at);
+	tcp_timers_make_up(c, deadline, tcp_timers_late(c, deadline));
 	if (now >= c->rtx_at) {
 		c->rtx_at = TIMER_NEVER;
 		tcp_timers_retransmit_timeout(c);
