@@ -228,12 +228,17 @@ static inline uint32_t tcp_flight(const struct tcp_conn *c)
 	return c->snd_nxt - c->snd_una;
 }
 
+/** The peer has closed its window over what was sent: it has no room for the oldest of that. */
+static inline bool tcp_is_shut_in_flight(const struct tcp_conn *c)
+{
+	return unlikely(c->snd_wnd < c->emss) && c->sendq.nxt &&
+	       tcp_record_end(tcp_sendq_at(&c->sendq, 0)) - c->snd_una > c->snd_wnd;
+}
+
 /** The peer's window has no room for the oldest text that waits for its ACK, or to be sent. */
 static inline bool tcp_is_shut(const struct tcp_conn *c)
 {
-	return c->persist ||
-	       (unlikely(c->snd_wnd < c->emss) && c->sendq.nxt &&
-		       tcp_record_end(tcp_sendq_at(&c->sendq, 0)) - c->snd_una > c->snd_wnd);
+	return c->persist || tcp_is_shut_in_flight(c);
 }
 
 /** Bytes believed to be in the network (RFC 6675 section 4, SetPipe). */

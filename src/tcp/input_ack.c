@@ -228,7 +228,7 @@ static void tcp_ack_window_reopens(struct tcp_conn *c)
 void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	struct tcp_ack_info n;
-	bool shut = tcp_is_shut(c) && !c->persist;
+	bool shut = tcp_is_shut_in_flight(c);
 	bool outstanding = tcp_flight(c) != 0;
 	uint32_t una = c->snd_una;
 	bool window_changed = tcp_ack_update_window(c, seg);
@@ -246,7 +246,7 @@ void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 	if (seq_gt(seg->ack, c->snd_una) || seg->n_sack || n.duplicate)
 		tcp_ack_process(c, &n);
 	c->wnd_moved |= window_changed;
-	if (unlikely(shut) && outstanding && seg->ack == una && !tcp_is_shut(c))
+	if (unlikely(shut) && seg->ack == una && !tcp_is_shut_in_flight(c))
 		tcp_ack_window_reopens(c);
 	/* Not for a window that is nearly closed: a peer that changes it all the time would restart
 	 * the wait each time, and never count as stalled (stall.h). */
