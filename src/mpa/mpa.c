@@ -469,7 +469,7 @@ uint32_t mpa_mulpdu(const struct mpa *m)
 
 uint8_t *mpa_reserve(struct mpa *m, uint32_t len, bool join)
 {
-	if (!mpa_may_send(m) || len > (m->tx.markers ? MPA_ULPDU_MARKED_MAX : MPA_ULPDU_MAX))
+	if (!mpa_may_send(m) || len > MPA_MULPDU_MAX)
 		return NULL;
 	m->tx_room = llp_reserve(m->llp, mpa_enframe_len(&m->tx, len), join);
 	m->tx_len = len;

@@ -276,7 +276,7 @@ int mpa_reject(struct mpa *m, const void *private_data, size_t len);
 uint32_t mpa_mulpdu(const struct mpa *m);
 
 /**
- * Reserve room for a ULPDU of exactly @p len bytes (at most 65,535; 65,014 with markers).
+ * Reserve room for a ULPDU of exactly @p len bytes (at most 64,768).
  * mpa_commit() or mpa_cancel() must follow.
  * @param join it may share a TCP segment with the FPDU before it.
  * @return NULL: there is no room (writable() follows), or sending is not allowed yet or any more.

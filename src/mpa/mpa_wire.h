@@ -51,12 +51,11 @@
 /** Ready-to-receive frames as a mask (RFC 6581 section 9.2). */
 enum mpa_rtr { MPA_RTR_SEND = 1, MPA_RTR_WRITE = 2, MPA_RTR_READ = 4 };
 
-#define MPA_FPDU_HEADER_LEN  2
-#define MPA_CRC_LEN          4
-#define MPA_ULPDU_MAX        65535
-#define MPA_ULPDU_MARKED_MAX 65014 /**< with markers, limited by FPDUPTR */
-#define MPA_MULPDU_MIN       128   /**< RFC 5044 section 4.5 */
-#define MPA_MULPDU_MAX       64768 /**< RFC 5044 section 3 */
+#define MPA_FPDU_HEADER_LEN 2
+#define MPA_CRC_LEN         4
+#define MPA_ULPDU_MAX       65535 /**< that a ULPDU Length can tell */
+#define MPA_MULPDU_MIN      128   /**< RFC 5044 section 4.5 */
+#define MPA_MULPDU_MAX      64768 /**< RFC 5044 section 3: no longer one is sent */
 
 /* Markers (RFC 5044 sections 4.2 and 4.3). */
 #define MPA_MARKER_LEN    4

@@ -38,6 +38,7 @@ static void answer(struct user *u, uint32_t len, bool join)
 
 	if (!room)
 		return;
+	MUST(len <= MPA_MULPDU_MAX);
 	u->sent += len;
 	memset(room, 0x5a, len);
 	if (len & 1)

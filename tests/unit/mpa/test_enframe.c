@@ -155,8 +155,8 @@ static void test_largest(void **state)
 	struct mpa_enframe e;
 
 	mpa_enframe_init(&e, true, true);
-	check_next(&e, &s, MPA_ULPDU_MARKED_MAX);
-	check_next(&e, &s, MPA_ULPDU_MARKED_MAX);
+	check_next(&e, &s, MPA_MULPDU_MAX);
+	check_next(&e, &s, MPA_MULPDU_MAX);
 	s = (struct stream){.markers = false};
 	mpa_enframe_init(&e, true, false);
 	check_next(&e, &s, MPA_ULPDU_MAX);
@@ -182,7 +182,28 @@ static void test_mulpdu(void **state)
 		for (e.at = 0; t[i].emss > 140 && e.at < MPA_MARKER_PERIOD; e.at += 4)
 			assert_true(mpa_enframe_len(&e, t[i].marked) <= t[i].emss);
 	}
-	assert_int_equal(MPA_ULPDU_MARKED_MAX, 65014);
+}
+
+/*
+ * RFC 5044 section 3: with markers, IPv4 and TCP and all of their options it fits the largest IP
+ * packet, and 128 octets more would not.
+ */
+static void test_mulpdu_fits_a_packet(void **state)
+{
+	const uint32_t room = 65535 - 60 - 60;
+	uint32_t most = 0, beyond = 0;
+	struct mpa_enframe e;
+
+	mpa_enframe_init(&e, true, true);
+	for (e.at = 0; e.at < MPA_MARKER_PERIOD; e.at += 4) {
+		uint32_t len = mpa_enframe_len(&e, MPA_MULPDU_MAX);
+		uint32_t longer = mpa_enframe_len(&e, MPA_MULPDU_MAX + 128);
+
+		most = len > most ? len : most;
+		beyond = longer > beyond ? longer : beyond;
+	}
+	assert_true(most <= room);
+	assert_true(beyond > room);
 }
 
 int main(void)
@@ -194,6 +215,7 @@ int main(void)
 		cmocka_unit_test(test_marker_at_every_place),
 		cmocka_unit_test(test_largest),
 		cmocka_unit_test(test_mulpdu),
+		cmocka_unit_test(test_mulpdu_fits_a_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

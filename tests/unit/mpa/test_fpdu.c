@@ -274,26 +274,47 @@ static void test_rx_done(void **state)
 	mpa_user_free(u);
 }
 
+/* RFC 5044 section 3: no longer one is sent, by whatever user. */
 static void test_largest_fpdu(void **state)
 {
 	struct mpa_user *u = operational(true);
 	uint8_t *p;
 
 	llp_mem_set_segment(u->net, 700);
-	p = mpa_reserve(u->m, 65535, false);
+	p = mpa_reserve(u->m, 64768, false);
 	assert_non_null(p);
-	for (unsigned i = 0; i < 65535; i++)
+	for (unsigned i = 0; i < 64768; i++)
 		p[i] = (uint8_t)(i >> 3);
 	mpa_commit(u->m);
 	mpa_push(u->m);
 	llp_mem_run(u->net, 1000);
-	/* 2 + 65535 + 3 of pad + 4; back it comes, through the receiver. */
-	assert_int_equal(u->peer.rx_len, 65544);
+	/* 2 + 64768 + 2 of pad + 4; back it comes, through the receiver. */
+	assert_int_equal(u->peer.rx_len, 64776);
 	mpa_user_feed(u, u->peer.rx, u->peer.rx_len);
+	assert_int_equal(u->ulpdus, 1);
+	assert_int_equal(u->ulpdu_len[0], 64768);
+	assert_int_equal(u->rx[64767], 64767 >> 3 & 0xff);
+	assert_null(mpa_reserve(u->m, 64769, false));
+	mpa_user_free(u);
+}
+
+/* A peer may send all that the length can tell: it is taken. */
+static void test_largest_fpdu_that_comes(void **state)
+{
+	static uint8_t fpdu[65544]; /* 2 + 65535 + 3 of pad + 4 */
+	struct mpa_user *u = operational(true);
+	struct mpa_enframe e;
+
+	for (unsigned i = 0; i < 65535; i++)
+		fpdu[MPA_FPDU_HEADER_LEN + i] = (uint8_t)(i >> 3);
+	mpa_enframe_init(&e, true, false);
+	assert_int_equal(mpa_enframe_len(&e, 65535), sizeof fpdu);
+	mpa_enframe_finish(&e, fpdu, 65535);
+	llp_mem_set_segment(u->net, 700);
+	mpa_user_feed(u, fpdu, sizeof fpdu);
 	assert_int_equal(u->ulpdus, 1);
 	assert_int_equal(u->ulpdu_len[0], 65535);
 	assert_int_equal(u->rx[65534], 65534 >> 3 & 0xff);
-	assert_null(mpa_reserve(u->m, 65536, false));
 	mpa_user_free(u);
 }
 
@@ -430,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_empty_ulpdu),
 		cmocka_unit_test(test_rx_done),
 		cmocka_unit_test(test_largest_fpdu),
+		cmocka_unit_test(test_largest_fpdu_that_comes),
 		cmocka_unit_test(test_transmit_as_siw),
 		cmocka_unit_test(test_transmit_pad),
 		cmocka_unit_test(test_joined_in_one_segment),
