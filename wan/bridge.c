@@ -52,6 +52,9 @@ struct direction {
 struct wan_bridge {
 	struct wan_bridge_config cfg;
 	struct port *port[2];
+	bool up[2];    /**< the port's link, at the last tick */
+	bool error[2]; /**< its descriptor has told of one since then */
+	bool told_error[2];
 	struct direction dir[2];
 	struct port_clock clock;
 	unsigned lcore;
@@ -336,6 +339,20 @@ static uint64_t wan_bridge_next_due(const struct wan_bridge *b)
 	return RTE_MIN(wan_path_next(b->dir[0].path), wan_path_next(b->dir[1].path));
 }
 
+/**
+ * The descriptor of a TAP that was deleted tells of that without end, that of a packet socket until
+ * port_watch().
+ */
+static void wan_bridge_note_error(struct wan_bridge *b, unsigned i)
+{
+	b->error[i] = true;
+	if (!b->told_error[i])
+		log_printf(b->cfg.log, LOG_LEVEL_WARNING,
+			"port %s: its interface is down or gone, and nothing passes",
+			b->cfg.device[i]);
+	b->told_error[i] = true;
+}
+
 /** Sleep until a frame comes, or shortly before one is due. */
 static void wan_bridge_rest(struct wan_bridge *b)
 {
@@ -344,8 +361,11 @@ static void wan_bridge_rest(struct wan_bridge *b)
 	struct timespec ts;
 
 	for (unsigned i = 0; i < 2; i++) {
-		fds[1 + i] = (struct pollfd){.fd = port_rx_fd(b->port[i]), .events = POLLIN};
-		if (fds[1 + i].fd < 0)
+		int fd = port_rx_fd(b->port[i]);
+
+		fds[1 + i] = (struct pollfd){.fd = b->error[i] ? -1 : fd, .events = POLLIN};
+		/* Nothing comes while its link is down, as of a memif that nobody is at. */
+		if (fd < 0 && b->up[i])
 			until = RTE_MIN(until, b->now + NAP);
 		port_rx_arm(b->port[i]);
 	}
@@ -354,8 +374,11 @@ static void wan_bridge_rest(struct wan_bridge *b)
 		ts = (struct timespec){.tv_nsec = until > b->now ? (long)(until - b->now) : 0};
 		ppoll(fds, 3, &ts, NULL);
 	}
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < 2; i++) {
 		port_rx_woken(b->port[i]);
+		if (fds[1 + i].revents & (POLLERR | POLLHUP | POLLNVAL))
+			wan_bridge_note_error(b, i);
+	}
 	if (fds[0].revents != 0)
 		b->next_tick = b->now;
 }
@@ -370,8 +393,10 @@ static bool wan_bridge_may_rest(const struct wan_bridge *b)
 static void wan_bridge_tick(struct wan_bridge *b)
 {
 	b->next_tick = b->now + TICK;
-	port_watch(b->port[0]);
-	port_watch(b->port[1]);
+	for (unsigned i = 0; i < 2; i++) {
+		b->up[i] = port_watch(b->port[i]);
+		b->error[i] = false;
+	}
 	if (b->cfg.tick)
 		b->cfg.tick(b->cfg.ctx);
 }

@@ -279,4 +279,19 @@ mtus_and_back() {
 	return $status
 }
 run_case mtu-of-the-other mtus_and_back
+
+# The descriptor of a TAP that is deleted tells of that without end.
+gone() {
+	local ports=(--a "net_tap0,iface=uiwt1" --b "net_af_packet1,iface=client")
+	wan_up || return 1
+	netns_in router ip link del uiwt1
+	wait_for "$patience" has_line "$(errors_of wan)" 'port net_tap0,iface=uiwt1: its interface is down or gone' ||
+		{ say "it does not tell"; return 1; }
+	wait_for "$patience" rests || { say "it does not rest"; return 1; }
+	wan_down
+}
+rests() {
+	[[ $(awk '{ print $3 }' "/proc/$wan/stat") == S ]]
+}
+run_case gone gone
 plan_done

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 /* After the four that it needs. */
 #include <cmocka.h>
@@ -342,6 +343,40 @@ static void missing_checksums_are_told_of_once(void **state)
 	assert_non_null(strstr(said, device[0]));
 }
 
+static void tick_ten_times(void *ctx)
+{
+	if (++run.ticks == 10)
+		stop = 1;
+}
+
+/* No more than to look for a peer at each tick: 10,000 naps are what a second has of them. */
+static void memifs_that_nobody_is_at_want_no_naps(void **state)
+{
+	static char memif[2][256];
+	struct wan_bridge_config cfg = {.device = {memif[0], memif[1]},
+		.memory_mib = 8,
+		.tick = tick_ten_times,
+		.log = &sink};
+	struct rusage before, after;
+	struct port_error e = {""};
+
+	for (unsigned i = 0; i < 2; i++)
+		snprintf(memif[i], sizeof memif[i],
+			"net_memif%u,role=server,id=%u,socket=%s,socket-abstract=no", i, i,
+			path_of("memif", i));
+	run.ticks = 0;
+	stop = 0;
+	if (wan_bridge_open(&cfg, &run.bridge, &e) != 0)
+		fail_msg("%s", e.text);
+	getrusage(RUSAGE_SELF, &before);
+	wan_bridge_run(run.bridge, &stop);
+	getrusage(RUSAGE_SELF, &after);
+	wan_bridge_close(run.bridge);
+	assert_true(after.ru_nvcsw - before.ru_nvcsw < 500);
+	for (unsigned i = 0; i < 2; i++)
+		unlink(path_of("memif", i));
+}
+
 static void a_port_that_does_not_open_leaves_none(void **state)
 {
 	struct wan_bridge_config cfg = {
@@ -371,6 +406,7 @@ int main(void)
 		cmocka_unit_test(segments_larger_than_the_mtu_are_dropped_and_told_of_once),
 		cmocka_unit_test(so_are_others_but_the_sentence_is_another),
 		cmocka_unit_test(missing_checksums_are_told_of_once),
+		cmocka_unit_test(memifs_that_nobody_is_at_want_no_naps),
 		cmocka_unit_test(a_port_that_does_not_open_leaves_none),
 	};
 
