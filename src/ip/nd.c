@@ -244,6 +244,21 @@ static void nd_ns_input(
 			   .option = ND_OPT_TARGET});
 }
 
+/*
+ * Is the station @p mac, as far as is known before it is heard, another one than that of the router
+ * @p addr? Then it does not speak for the router. That is the station that answers, or else the one
+ * that advertised it. @p n is the router as a neighbour, or NULL.
+ */
+static bool nd_is_other(struct ip_stack *s, const struct ip_neighbour *n,
+	const struct ip_addr *addr, const uint8_t *mac)
+{
+	const struct route *r = route_of_router(s, addr);
+
+	if (n && n->answered)
+		return !eth_addr_equal(n->eth, mac);
+	return r && !eth_addr_equal(r->station, mac);
+}
+
 /* RFC 4861 sections 7.1.2 and 7.2.5. */
 static void nd_na_input(
 	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now)
@@ -253,6 +268,7 @@ static void nd_na_input(
 	struct local_addr *l;
 	struct ip_neighbour *n;
 	uint32_t flags;
+	bool other;
 
 	if (len < ND_LEN || !nd_parse_options(&o, p + ND_LEN, len - ND_LEN)) {
 		s->stats.rx_bad_header++;
@@ -276,6 +292,7 @@ static void nd_na_input(
 	n = neighbour_find(s, &target);
 	if (!n)
 		return;
+	other = nd_is_other(s, n, &target, o.target ? o.target : rx->src_mac);
 	/* RFC 4861 section 7.2.5: what is not believed of the address is not of the flag. */
 	if (!neighbour_learn(s, n,
 		    &(struct neighbour_news){
@@ -285,6 +302,8 @@ static void nd_na_input(
 			    .override = flags & ND_FLAG_OVERRIDE,
 		    },
 		    now))
+		return;
+	if (other && !(flags & ND_FLAG_ROUTER))
 		return;
 	/* It does not forward any more. */
 	if (n->router && !(flags & ND_FLAG_ROUTER))
@@ -343,34 +362,57 @@ static int8_t nd_preference(uint8_t flags)
 	}
 }
 
+/* A router of several stations need not say whose it is (RFC 4861 section 6.2.3), so that another
+ * one than the known one may prolong the route; more it may not. */
+static void nd_hear_other(struct route *def, const struct route *known)
+{
+	def->preference = known->preference;
+	memcpy(def->station, known->station, sizeof def->station);
+	if (def->expires < known->expires)
+		def->expires = known->expires;
+}
+
+/* RFC 4861 section 6.3.4. */
+static void nd_take_router(struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p,
+	const struct nd_options *o, uint64_t now)
+{
+	const uint8_t *mac = o->source ? o->source : rx->src_mac;
+	struct route def = {.prefix_len = 0,
+		.has_gateway = true,
+		.gateway = rx->src,
+		.origin = ROUTE_ADVERTISED,
+		.preference = nd_preference(p[ND_RA_FLAGS]),
+		.expires = nd_lifetime_end(now, load_be16(p + ND_RA_LIFETIME))};
+	const struct route *known = route_of_router(s, &rx->src);
+	struct ip_neighbour *n =
+		o->source ? neighbour_get(s, &rx->src, now) : neighbour_find(s, &rx->src);
+
+	memcpy(def.station, mac, sizeof def.station);
+	if (known && nd_is_other(s, n, &rx->src, mac))
+		nd_hear_other(&def, known);
+	/* RFC 4861 section 6.3.7: who is no default router does not end the search for one. */
+	if (def.expires)
+		timer_stop(s->cfg.wheel, &s->rs_timer);
+	route_advertise(s, &def);
+	if (n)
+		n->router = true;
+	if (o->source)
+		(void)neighbour_learn(
+			s, n, &(struct neighbour_news){.mac = o->source, .override = true}, now);
+}
+
 /* RFC 4861 sections 6.1.2 and 6.3.4. */
 static void nd_ra_input(
 	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now)
 {
-	struct route def = {.prefix_len = 0,
-		.has_gateway = true,
-		.gateway = rx->src,
-		.origin = ROUTE_ADVERTISED};
 	struct nd_options o;
-	struct ip_neighbour *n;
 
 	if (len < ND_RA_LEN || !ip_addr_is_link_local(&rx->src) ||
 		!nd_parse_options(&o, p + ND_RA_LEN, len - ND_RA_LEN)) {
 		s->stats.rx_bad_header++;
 		return;
 	}
-	def.expires = nd_lifetime_end(now, load_be16(p + ND_RA_LIFETIME));
-	def.preference = nd_preference(p[ND_RA_FLAGS]);
-	/* RFC 4861 section 6.3.7: who is no default router does not end the search for one. */
-	if (def.expires)
-		timer_stop(s->cfg.wheel, &s->rs_timer);
-	route_advertise(s, &def);
-	n = o.source ? neighbour_get(s, &rx->src, now) : neighbour_find(s, &rx->src);
-	if (n)
-		n->router = true;
-	if (o.source)
-		(void)neighbour_learn(
-			s, n, &(struct neighbour_news){.mac = o.source, .override = true}, now);
+	nd_take_router(s, rx, p, &o, now);
 	if (o.mtu)
 		nd_take_mtu(s, o.mtu);
 	for (unsigned i = 0; i < o.prefixes; i++)

@@ -148,7 +148,7 @@ static void neighbour_solicit(
 static void neighbour_start_resolution(struct ip_neighbour *n, uint64_t now)
 {
 	neighbour_set_state(n, NEIGHBOUR_INCOMPLETE);
-	n->polled = false;
+	n->polled = n->answered = false;
 	n->probes = 0;
 	neighbour_solicit(n, NULL, now, RETRANS_TIMER_NS);
 }
@@ -204,6 +204,7 @@ static void neighbour_take_mac(struct ip_neighbour *n, const uint8_t *mac, uint6
 {
 	memcpy(n->eth, mac, ETH_ADDR_LEN);
 	n->taken = n->since = now;
+	n->answered = false;
 }
 
 static void neighbour_log_move(const struct ip_neighbour *n, const uint8_t *from, const uint8_t *to)
@@ -416,7 +417,8 @@ struct ip_neighbour *neighbour_get(struct ip_stack *s, const struct ip_addr *a, 
 	n->next = *head;
 	*head = n;
 	n->used = n->confirmed = n->since = n->taken = n->contested = n->doubted = n->claimed = 0;
-	n->router = n->has_rival = n->has_proven = n->told = n->moved = n->polled = false;
+	n->router = n->answered = n->has_rival = n->has_proven = n->told = n->moved = n->polled =
+		false;
 	n->asked = n->doubts = 0;
 	n->probes = n->queued = 0;
 	eth_store(n->eth, no_mac, s->cfg.mac, ip_addr_is_v4(a) ? ETH_TYPE_IPV4 : ETH_TYPE_IPV6);
@@ -485,16 +487,18 @@ static void neighbour_contest(struct ip_neighbour *n, const uint8_t *mac, uint64
 /** An answer to our question, of @p mac. */
 static void neighbour_answered(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
 {
-	const uint8_t *asked = n->state == NEIGHBOUR_PROBE ? neighbour_asked_mac(n) : n->eth;
+	bool asking = n->state == NEIGHBOUR_PROBE;
+	const uint8_t *asked = asking ? neighbour_asked_mac(n) : n->eth;
 
 	if (!eth_addr_equal(mac, asked ? asked : n->eth))
 		return;
-	if (asked == n->eth && n->state == NEIGHBOUR_PROBE && n->has_rival)
+	if (asked == n->eth && asking && n->has_rival)
 		neighbour_log_rival(n);
 	if (asked == n->proven || asked == n->rival) {
 		neighbour_move(n, asked, now);
 		n->has_rival = true;
 	}
+	n->answered |= asking;
 	neighbour_become_reachable(n, now);
 }
 
@@ -502,11 +506,14 @@ static void neighbour_answered(struct ip_neighbour *n, const uint8_t *mac, uint6
 static void neighbour_learn_first(
 	struct ip_neighbour *n, const struct neighbour_news *news, uint64_t now)
 {
+	bool asking = n->state == NEIGHBOUR_INCOMPLETE;
+
 	if (!news->mac)
 		return;
 	if (n->since && !eth_addr_equal(n->eth, news->mac))
 		neighbour_move(n, news->mac, now);
 	neighbour_take_mac(n, news->mac, now);
+	n->answered = news->solicited && asking;
 	if (news->solicited)
 		neighbour_become_reachable(n, now);
 	else
@@ -523,7 +530,8 @@ static void neighbour_learn_other(
 			neighbour_become_stale(n, now);
 		return;
 	}
-	if (n->used) {
+	/* A router that waits for its turn is as good as one in use. */
+	if (n->used || route_is_gateway(n->stack, &n->addr)) {
 		neighbour_contest(n, news->mac, now);
 		return;
 	}
@@ -547,7 +555,7 @@ bool neighbour_learn(
 		if (news->mac && !eth_addr_equal(n->eth, news->mac))
 			neighbour_learn_other(n, news, now);
 	}
-	return neighbour_is_known(n) && (!news->mac || eth_addr_equal(n->eth, news->mac));
+	return neighbour_is_known(n) && eth_addr_equal(n->eth, mac);
 }
 
 int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf *m, uint64_t now)
@@ -622,7 +630,7 @@ void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t sent
 	if (!neighbour_is_known(n) || sent_at < n->since)
 		return;
 	memcpy(n->proven, n->eth, ETH_ADDR_LEN);
-	n->has_proven = true;
+	n->has_proven = n->answered = true;
 	n->moved = false;
 	n->doubts = 0;
 	if (now - n->claimed > DOUBT_LIFE_NS)

@@ -5,9 +5,9 @@
  * all that RFC 1122 section 2.3.2.1 asks of ARP: unicast poll, time-out, flood prevention.
  *
  * Neither ARP nor ND proves the identity of a station (RFC 3756 section 4.1.1). So a neighbour in
- * use does not move on a claim alone. Another station that claims its address is a rival. Then the
- * known station is asked by unicast, and packets still go to it. Only if it does not answer does
- * the rival get the address.
+ * use, or a router, does not move on a claim alone. Another station that claims its address is a
+ * rival. Then the known station is asked by unicast, and packets still go to it. Only if it does
+ * not answer does the rival get the address.
  *
  * The first answer of all may be forged, too. Then the transport makes no progress and calls
  * neighbour_doubt(), and the other known stations are asked. The first of them is the one through
@@ -53,6 +53,7 @@ struct ip_neighbour {
 	uint8_t state;
 	bool direct;    /**< packets are sent without a check of the state */
 	bool router;    /**< it is a router, by its NA or RA */
+	bool answered;  /**< eth did when it was asked, or there was progress through it */
 	uint8_t probes; /**< sent in this state */
 	uint8_t queued;
 	uint8_t asked;      /**< enum neighbour_asked */
@@ -105,8 +106,7 @@ struct neighbour_news {
 
 /**
  * Process news about an entry, and send the packets that waited for it.
- * @return true: they are believed. The address is known, and no other one than theirs if they have
- * one.
+ * @return true: they are believed. The address is known, and it is theirs: mac, or else src.
  */
 bool neighbour_learn(struct ip_stack *s, struct ip_neighbour *n, const struct neighbour_news *news,
 	uint64_t now);

@@ -199,6 +199,7 @@ void route_advertise(struct ip_stack *s, const struct route *r)
 		(void)route_insert(s, &key);
 	} else if (known && r->expires) {
 		known->expires = r->expires;
+		memcpy(known->station, r->station, sizeof known->station);
 		route_schedule(s);
 	} else if (known) {
 		route_remove_at(s, (unsigned)(known - s->routes.r));
@@ -208,6 +209,13 @@ void route_advertise(struct ip_stack *s, const struct route *r)
 			log_printf(s->cfg.log, LOG_LEVEL_DEBUG,
 				"ip: too many routes advertised: one is ignored");
 	}
+}
+
+const struct route *route_of_router(struct ip_stack *s, const struct ip_addr *gateway)
+{
+	return route_find_same(&s->routes,
+		&(struct route){
+			.has_gateway = true, .gateway = *gateway, .origin = ROUTE_ADVERTISED});
 }
 
 static const struct route *route_find(const struct ip_stack *s, const struct ip_addr *dst)

@@ -3,6 +3,7 @@
 #ifndef IP_ROUTE_H
 #define IP_ROUTE_H
 
+#include "ip/eth_wire.h"
 #include "ip/ip.h"
 
 #define ROUTE_MAX            64
@@ -18,8 +19,9 @@ struct route {
 	struct ip_addr gateway;
 	enum route_origin origin;
 	int8_t preference; /**< a router's own: 1 high, 0 medium, -1 low (RFC 4191 section 2.1) */
-	uint64_t expires;  /**< ns; TIMER_NEVER */
-	uint32_t left;     /**< not 0: the gateway does not answer; the smallest was left first */
+	uint8_t station[ETH_ADDR_LEN]; /**< a router's own that advertised it */
+	uint64_t expires;              /**< ns; TIMER_NEVER */
+	uint32_t left; /**< not 0: the gateway does not answer; the smallest was left first */
 };
 
 struct route_table {
@@ -41,6 +43,9 @@ int route_insert(struct ip_stack *s, const struct route *r);
  * expires is 0.
  */
 void route_advertise(struct ip_stack *s, const struct route *r);
+
+/** @return the default route that @p gateway advertises; NULL: none. */
+const struct route *route_of_router(struct ip_stack *s, const struct ip_addr *gateway);
 
 /** Find the next hop to @p dst. @return 0 or -ENETUNREACH. */
 int route_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct ip_addr *hop);

@@ -392,10 +392,169 @@ static void rival_does_not_speak_for_the_router(void **state)
 	input_fixed(h, ETH_ALL HEAD LL2 ALL "88 00 00 00 20 00 00 00" LL2 RIVAL, 0);
 	assert_true(find(h, "fe80::2")->router);
 	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	/* The same without an address, from the other station. */
+	input_fixed(h,
+		"02 00 00 00 00 01 02 00 00 00 00 66 86 dd" HEAD LL2 LL_US
+		"88 00 00 00 40 00 00 00" LL2,
+		0);
+	assert_true(find(h, "fe80::2")->router);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	/* Nor is a host a router by that. */
+	input_fixed(h, ETH HEAD FD2 FD1 NS FD1 SLLA, 0);
+	host_forget(h);
+	input_fixed(h,
+		"33 33 00 00 00 01 02 00 00 00 00 66 86 dd" HEAD FD2 ALL
+		"88 00 00 00 80 00 00 00" FD2,
+		0);
+	assert_false(find(h, "fd00::2")->router);
 	/* The router's own word counts, also without an address. */
 	input_fixed(h, ETH HEAD LL2 LL_US "88 00 00 00 40 00 00 00" LL2, 0);
 	assert_false(find(h, "fe80::2")->router);
 	assert_false(hop(h, "2001:db8:9::1", "fe80::2"));
+	host_free(h);
+}
+
+#define ETH66       "33 33 00 00 00 01 02 00 00 00 00 66 86 dd "
+#define SLLA66      "01 01 02 00 00 00 00 66 "
+#define RA_SHORT    "86 00 00 00 40 00 00 01 00 00 00 00 00 00 00 00 "
+#define RA_LOW      "86 00 00 00 40 18 07 08 00 00 00 00 00 00 00 00 "
+#define RA_HIGH     "86 00 00 00 40 08 07 08 00 00 00 00 00 00 00 00 "
+#define RA_LOW_LONG "86 00 00 00 40 18 0e 10 00 00 00 00 00 00 00 00 "
+#define NA_HOST     "88 00 00 00 20 00 00 00 " /* not a router's; override */
+
+static bool is_router(struct host *h, const char *addr)
+{
+	struct ip_addr a = host_addr(addr);
+
+	return route_of_router(h->ip, &a) != NULL;
+}
+
+static int preference(struct host *h, const char *addr)
+{
+	struct ip_addr a = host_addr(addr);
+
+	return route_of_router(h->ip, &a)->preference;
+}
+
+/* All that another station may say of the router @p addr, whose text is @p ll. */
+static void forge(struct host *h, const char *addr, const char *ll)
+{
+	static const char *const ra[] = {RA_END, RA_SHORT, RA_LOW, RA_HIGH};
+	char hex[512];
+
+	for (unsigned i = 0; i < 10; i++) {
+		const char *text = i < 8 ? ra[i / 2] : NA_HOST;
+
+		snprintf(hex, sizeof hex, ETH66 HEAD "%s" ALL "%s%s%s", ll, text, i < 8 ? "" : ll,
+			!(i & 1) ? ""
+			: i < 8  ? SLLA66
+				 : RIVAL);
+		input_fixed(h, hex, 0);
+		host_run(h, SECOND / 100);
+		assert_true(is_router(h, addr));
+		assert_int_equal(preference(h, addr), 0);
+	}
+	host_run(h, SECOND / 2);
+	assert_true(is_router(h, addr));
+}
+
+/* Nor by an RA that ends it, ends it sooner, or makes another router better. */
+static void rival_does_not_retire_the_router(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
+	struct ip_path p = {.tos = 0};
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	input_fixed(h, ETH3 HEAD LL3 ALL RA SLLA3, 0);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	forge(h, "fe80::2", LL2);
+	input_fixed(h, ETH HEAD LL2 LL_US "88 00 00 00 c0 00 00 00" LL2 TLLA, 0);
+	forge(h, "fe80::2", LL2);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	/* Its own word counts. */
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_LOW, 0);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::3"));
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_END, 0);
+	assert_false(is_router(h, "fe80::2"));
+	/* What is new takes nothing from it. */
+	input_fixed(h, ETH66 HEAD LL2 ALL RA, 0);
+	assert_true(is_router(h, "fe80::2"));
+	host_free(h);
+}
+
+/* Nothing was sent to it yet; nor is its address known, but who advertised it. */
+static void nor_a_router_that_waits(void **state)
+{
+	struct host *h = host_new_v6();
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	input_fixed(h, ETH3 HEAD LL3 ALL RA SLLA3, 0);
+	forge(h, "fe80::3", LL3);
+	assert_int_equal(find(h, "fe80::3")->eth[5], 3);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	input_fixed(h, ETH3 HEAD LL3 ALL RA_END SLLA3, 0);
+	assert_false(is_router(h, "fe80::3"));
+	host_free(h);
+
+	h = host_new_v6();
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA, 0);
+	forge(h, "fe80::2", LL2);
+	forge(h, "fe80::2", LL2);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_END, 0);
+	assert_false(is_router(h, "fe80::2"));
+	host_free(h);
+}
+
+/* RFC 4861 section 6.2.3: a router of several stations need not say whose it is. */
+static void another_station_of_a_router_prolongs_it(void **state)
+{
+	struct host *h = host_new_v6();
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	input_fixed(h, ETH66 HEAD LL2 ALL RA_LOW_LONG, 0);
+	assert_int_equal(preference(h, "fe80::2"), 0);
+	host_run(h, 3599 * SECOND);
+	assert_true(is_router(h, "fe80::2"));
+	host_run(h, 2 * SECOND);
+	assert_false(is_router(h, "fe80::2"));
+	host_free(h);
+}
+
+/* A router may get another station: what does not answer any more does not speak for it. */
+static void router_that_moved_speaks_for_itself(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
+	struct ip_path p = {.tos = 0};
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	input_fixed(h, ETH66 HEAD LL2 ALL RA SLLA66, 0);
+	input_fixed(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2 TLLA, 0);
+	assert_true(find(h, "fe80::2")->answered);
+	host_run(h, 2 * SECOND);
+	input_fixed(h, ETH66 HEAD LL2 ALL RA SLLA66, 0);
+	host_run(h, SECOND - SECOND / 10);
+	assert_int_equal(find(h, "fe80::2")->eth[5], 0x66);
+	input_fixed(h, ETH66 HEAD LL2 ALL RA_LOW SLLA66, 0);
+	assert_int_equal(preference(h, "fe80::2"), 0); /* it is being asked */
+	input_fixed(h,
+		"02 00 00 00 00 01 02 00 00 00 00 66 86 dd" HEAD LL2 LL_US
+		"88 00 00 00 e0 00 00 00" LL2 RIVAL,
+		0);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_LOW SLLA, 0);
+	assert_int_equal(preference(h, "fe80::2"), 0);
+	input_fixed(h, ETH66 HEAD LL2 ALL RA, 0);
+	/* That is remembered when the neighbour is forgotten. */
+	host_run(h, 700 * SECOND);
+	assert_null(find(h, "fe80::2"));
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_END, 0);
+	assert_true(is_router(h, "fe80::2"));
+	input_fixed(h, ETH66 HEAD LL2 ALL RA_END, 0);
+	assert_false(is_router(h, "fe80::2"));
 	host_free(h);
 }
 
@@ -705,6 +864,10 @@ int main(void)
 		cmocka_unit_test(advertised_mtu_is_that_of_known_paths),
 		cmocka_unit_test(router_that_becomes_a_host_is_no_gateway),
 		cmocka_unit_test(rival_does_not_speak_for_the_router),
+		cmocka_unit_test(rival_does_not_retire_the_router),
+		cmocka_unit_test(nor_a_router_that_waits),
+		cmocka_unit_test(another_station_of_a_router_prolongs_it),
+		cmocka_unit_test(router_that_moved_speaks_for_itself),
 		cmocka_unit_test(router_without_an_address_stays_unknown),
 		cmocka_unit_test(another_router_is_used_when_one_does_not_answer),
 		cmocka_unit_test(routers_are_preferred_by_what_they_say),
