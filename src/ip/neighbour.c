@@ -197,6 +197,12 @@ static void neighbour_become_reachable(struct ip_neighbour *n, uint64_t now)
 	neighbour_set_state(n, NEIGHBOUR_REACHABLE);
 	n->confirmed = now;
 	neighbour_arm(n, now + REACHABLE_TIME_NS);
+}
+
+/* What it says unasked, as if it had been, proves nothing (RFC 3756 section 4.1.2). */
+static void neighbour_prove(struct ip_neighbour *n)
+{
+	n->answered = true;
 	route_return_to_gateway(n->stack, &n->addr);
 }
 
@@ -498,8 +504,9 @@ static void neighbour_answered(struct ip_neighbour *n, const uint8_t *mac, uint6
 		neighbour_move(n, asked, now);
 		n->has_rival = true;
 	}
-	n->answered |= asking;
 	neighbour_become_reachable(n, now);
+	if (asking)
+		neighbour_prove(n);
 }
 
 /* RFC 4861 section 7.2.5, for an address that nothing is known of. */
@@ -513,11 +520,12 @@ static void neighbour_learn_first(
 	if (n->since && !eth_addr_equal(n->eth, news->mac))
 		neighbour_move(n, news->mac, now);
 	neighbour_take_mac(n, news->mac, now);
-	n->answered = news->solicited && asking;
 	if (news->solicited)
 		neighbour_become_reachable(n, now);
 	else
 		neighbour_become_stale(n, now);
+	if (news->solicited && asking)
+		neighbour_prove(n);
 	neighbour_flush_queue(n, now);
 }
 
@@ -630,7 +638,7 @@ void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t sent
 	if (!neighbour_is_known(n) || sent_at < n->since)
 		return;
 	memcpy(n->proven, n->eth, ETH_ADDR_LEN);
-	n->has_proven = n->answered = true;
+	n->has_proven = true;
 	n->moved = false;
 	n->doubts = 0;
 	if (now - n->claimed > DOUBT_LIFE_NS)
@@ -638,6 +646,8 @@ void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t sent
 	n->confirmed = now;
 	if (n->state != NEIGHBOUR_REACHABLE)
 		neighbour_become_reachable(n, now);
+	if (!n->answered)
+		neighbour_prove(n);
 }
 
 /* Which station to ask, as what goes to the known one brings no progress. */

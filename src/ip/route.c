@@ -66,12 +66,23 @@ static struct route *route_find_same(struct route_table *t, const struct route *
 	return NULL;
 }
 
+/** @return the number of the advertised routes of @p r's kind. */
+static unsigned *route_advertised(struct route_table *t, const struct route *r)
+{
+	return r->has_gateway ? &t->routers : &t->prefixes;
+}
+
+static bool route_is_crowded(struct route_table *t, const struct route *r)
+{
+	return *route_advertised(t, r) >= (r->has_gateway ? ROUTE_ROUTERS_MAX : ROUTE_PREFIXES_MAX);
+}
+
 static void route_remove_at(struct ip_stack *s, unsigned i)
 {
 	struct route_table *t = &s->routes;
 
 	if (t->r[i].origin == ROUTE_ADVERTISED)
-		t->advertised--;
+		--*route_advertised(t, &t->r[i]);
 	t->n--;
 	memmove(&t->r[i], &t->r[i + 1], (t->n - i) * sizeof t->r[0]);
 	ip_paths_changed(s);
@@ -172,9 +183,9 @@ int route_insert(struct ip_stack *s, const struct route *r)
 	if (t->n == ROUTE_MAX)
 		return -ENOSPC;
 	if (add.origin == ROUTE_ADVERTISED) {
-		if (t->advertised == ROUTE_ADVERTISED_MAX)
+		if (route_is_crowded(t, &add))
 			return -ENOSPC;
-		t->advertised++;
+		++*route_advertised(t, &add);
 	}
 	for (i = 0; i < t->n && !route_goes_before(&add, &t->r[i]); i++)
 		;
@@ -186,6 +197,72 @@ int route_insert(struct ip_stack *s, const struct route *r)
 	return 0;
 }
 
+/* One in use may go only when it does not answer; one that has answered, likewise. */
+static bool route_may_go(const struct route_table *t, const struct route *r)
+{
+	return r->origin == ROUTE_ADVERTISED && r->has_gateway &&
+	       (r->left || (!r->reached && route_best(t, r) != r));
+}
+
+static bool route_goes_sooner(const struct route *a, const struct route *b)
+{
+	if (a->reached != b->reached)
+		return !a->reached;
+	if (!a->left != !b->left)
+		return a->left != 0;
+	return a->expires < b->expires;
+}
+
+/** @return of the routers that advertise themselves the one that gives way; NULL: none does. */
+static struct route *route_spare(struct route_table *t)
+{
+	struct route *spare = NULL;
+
+	for (unsigned i = 0; i < t->n; i++) {
+		struct route *x = &t->r[i];
+
+		if (route_may_go(t, x) && (!spare || route_goes_sooner(x, spare)))
+			spare = x;
+	}
+	return spare;
+}
+
+static void route_log_crowded(
+	struct ip_stack *s, const struct route *r, const char *kind, const struct route *instead)
+{
+	char text[IP_ADDR_STRLEN], gone[IP_ADDR_STRLEN];
+	enum log_level level = log_level_of_count(++s->routes.crowded);
+
+	ip_addr_format(r->has_gateway ? &r->gateway : &r->prefix, text);
+	if (instead)
+		log_printf(s->cfg.log, level, "ip: too many %s: %s takes the place of %s, which %s",
+			kind, text, ip_addr_format(&instead->gateway, gone),
+			instead->left ? "does not answer" : "was never reached");
+	else
+		log_printf(s->cfg.log, level, "ip: too many %s: %s is ignored", kind, text);
+}
+
+static void route_insert_advertised(struct ip_stack *s, const struct route *r)
+{
+	struct route_table *t = &s->routes;
+	const struct ip_neighbour *n = r->has_gateway ? neighbour_find(s, &r->gateway) : NULL;
+	bool crowded = route_is_crowded(t, r);
+	struct route *spare = crowded && r->has_gateway ? route_spare(t) : NULL;
+	struct route add = *r;
+
+	add.reached = n && n->answered;
+	if (spare) {
+		route_log_crowded(s, r, "default routers", spare);
+		route_remove_at(s, (unsigned)(spare - t->r));
+	}
+	if (route_insert(s, &add) < 0)
+		route_log_crowded(s, r,
+			!crowded         ? "routes"
+			: r->has_gateway ? "default routers"
+					 : "prefixes",
+			NULL);
+}
+
 void route_advertise(struct ip_stack *s, const struct route *r)
 {
 	struct route key = *r;
@@ -195,6 +272,7 @@ void route_advertise(struct ip_stack *s, const struct route *r)
 	known = route_find_same(&s->routes, &key);
 	if (known && r->expires && known->preference != r->preference) {
 		key.left = known->left;
+		key.reached = known->reached;
 		route_remove_at(s, (unsigned)(known - s->routes.r));
 		(void)route_insert(s, &key);
 	} else if (known && r->expires) {
@@ -205,9 +283,7 @@ void route_advertise(struct ip_stack *s, const struct route *r)
 		route_remove_at(s, (unsigned)(known - s->routes.r));
 		route_schedule(s);
 	} else if (r->expires) {
-		if (route_insert(s, r) < 0)
-			log_printf(s->cfg.log, LOG_LEVEL_DEBUG,
-				"ip: too many routes advertised: one is ignored");
+		route_insert_advertised(s, r);
 	}
 }
 
@@ -292,7 +368,10 @@ void route_return_to_gateway(struct ip_stack *s, const struct ip_addr *gateway)
 		struct route *r = &t->r[i];
 		bool before;
 
-		if (!r->left || !ip_addr_equal(&r->gateway, gateway))
+		if (!r->has_gateway || !ip_addr_equal(&r->gateway, gateway))
+			continue;
+		r->reached = true;
+		if (!r->left)
 			continue;
 		before = route_best(t, r) == r;
 		r->left = 0;

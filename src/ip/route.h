@@ -6,8 +6,12 @@
 #include "ip/eth_wire.h"
 #include "ip/ip.h"
 
-#define ROUTE_MAX            64
-#define ROUTE_ADVERTISED_MAX 12 /* limit of ROUTE_ADVERTISED among them */
+#define ROUTE_MAX 64
+
+/* Limits of ROUTE_ADVERTISED among them, lest one kind leaves the other no place. RFC 4861 section
+ * 6.3.4: at least two default routers. */
+#define ROUTE_PREFIXES_MAX 12
+#define ROUTE_ROUTERS_MAX  8
 
 /** The origin of a route. Among equal prefixes the smaller one is preferred. */
 enum route_origin { ROUTE_CONNECTED, ROUTE_STATIC, ROUTE_ADVERTISED };
@@ -21,13 +25,16 @@ struct route {
 	int8_t preference; /**< a router's own: 1 high, 0 medium, -1 low (RFC 4191 section 2.1) */
 	uint8_t station[ETH_ADDR_LEN]; /**< a router's own that advertised it */
 	uint64_t expires;              /**< ns; TIMER_NEVER */
+	bool reached;                  /**< the gateway has answered once when it was asked */
 	uint32_t left; /**< not 0: the gateway does not answer; the smallest was left first */
 };
 
 struct route_table {
 	struct route r[ROUTE_MAX];
-	unsigned n, advertised;
-	uint32_t lefts; /**< how often a gateway was left */
+	unsigned n;
+	unsigned prefixes, routers; /**< how many of them are ROUTE_ADVERTISED */
+	uint64_t crowded;           /**< how often there were more than may be */
+	uint32_t lefts;             /**< how often a gateway was left */
 	struct timer expiry;
 	struct timer poll; /**< runs while gateways are left */
 	uint64_t polled;   /**< when it was started last */
@@ -40,7 +47,10 @@ int route_insert(struct ip_stack *s, const struct route *r);
 
 /**
  * Insert an advertised route, or update its lifetime and preference; or remove it, if its @p
- * expires is 0.
+ * expires is 0. If there are too many default routers, the new one takes the place of one that was
+ * never reached and is not in use, or of one that was left: of those never reached first, and of
+ * those left first among them, the one that would end first. If there is none the new one is
+ * ignored, as is one prefix too many.
  */
 void route_advertise(struct ip_stack *s, const struct route *r);
 
@@ -58,7 +68,10 @@ int route_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct i
  */
 void route_leave_gateway(struct ip_stack *s, const struct ip_addr *gateway, uint64_t now);
 
-/** @p gateway has answered: its routes are as good as before it was left. */
+/**
+ * @p gateway has answered when it was asked, or there was progress through it: its routes are as
+ * good as before it was left.
+ */
 void route_return_to_gateway(struct ip_stack *s, const struct ip_addr *gateway);
 
 /** True if @p a is on the link by a route without gateway. */

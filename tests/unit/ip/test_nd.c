@@ -558,6 +558,77 @@ static void router_that_moved_speaks_for_itself(void **state)
 	host_free(h);
 }
 
+/* The last octet of the station that the last packet of TCP went to; 0: none was sent. */
+static unsigned last_station(const struct host *h)
+{
+	for (unsigned i = h->n_tx; i-- > 0;) {
+		const uint8_t *f = rte_pktmbuf_mtod(h->tx[i], const uint8_t *);
+
+		if (f[20] == IP_PROTO_TCP)
+			return f[5];
+	}
+	return 0;
+}
+
+/* What is said unasked, as if it had been, proves nothing; what is answered does, and progress. */
+static void router_that_answers_was_reached(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1"),
+		       ll2 = host_addr("fe80::2");
+	struct ip_path p = {.tos = 0};
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	input_fixed(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2 TLLA, 0);
+	assert_int_equal(find(h, "fe80::2")->state, NEIGHBOUR_REACHABLE);
+	assert_false(route_of_router(h->ip, &ll2)->reached);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	host_run(h, 31 * SECOND);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	host_run(h, 5 * SECOND + SECOND / 10);
+	assert_int_equal(find(h, "fe80::2")->state, NEIGHBOUR_PROBE);
+	input_fixed(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2 TLLA, 0);
+	assert_true(route_of_router(h->ip, &ll2)->reached);
+	/* It stays so when the preference changes, and when it comes back. */
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_LOW SLLA, 0);
+	assert_true(route_of_router(h->ip, &ll2)->reached);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_END SLLA, 0);
+	assert_false(is_router(h, "fe80::2"));
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	assert_true(route_of_router(h->ip, &ll2)->reached);
+	/* But not when it does not answer any more. */
+	host_run(h, 31 * SECOND);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	host_run(h, 8 * SECOND + SECOND / 10);
+	assert_int_equal(find(h, "fe80::2")->state, NEIGHBOUR_INCOMPLETE);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_END, 0);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA, 0);
+	assert_false(route_of_router(h->ip, &ll2)->reached);
+	host_free(h);
+
+	/* What comes for another reason while it is being asked is no answer. */
+	h = host_new_v6();
+	p.generation = 0;
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA, 0);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL "88 00 00 00 a0 00 00 00" LL2 TLLA, 0);
+	assert_int_equal(last_station(h), 2);
+	assert_false(route_of_router(h->ip, &ll2)->reached);
+	host_free(h);
+
+	h = host_new_v6();
+	p.generation = 0;
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	input_fixed(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2 TLLA, 0);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	neighbour_confirm(h->ip, find(h, "fe80::2"), h->now, h->now);
+	assert_true(route_of_router(h->ip, &ll2)->reached);
+	host_free(h);
+}
+
 /* RFC 4861 section 7.2.5: what does not tell the address that is asked for is dropped. */
 static void router_without_an_address_stays_unknown(void **state)
 {
@@ -575,18 +646,6 @@ static void router_without_an_address_stays_unknown(void **state)
 	input_fixed(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2 TLLA, 0);
 	assert_true(find(h, "fe80::2")->router);
 	host_free(h);
-}
-
-/* The last octet of the station that the last packet of TCP went to; 0: none was sent. */
-static unsigned last_station(const struct host *h)
-{
-	for (unsigned i = h->n_tx; i-- > 0;) {
-		const uint8_t *f = rte_pktmbuf_mtod(h->tx[i], const uint8_t *);
-
-		if (f[20] == IP_PROTO_TCP)
-			return f[5];
-	}
-	return 0;
 }
 
 /* RFC 4861 sections 6.3.6 and 7.3.3: a router that went away, then one that never was there. */
@@ -656,7 +715,7 @@ static void routers_are_preferred_by_what_they_say(void **state)
 	/* A router changes its mind, and is no other one by that. */
 	advertise(h, 2, "18");
 	assert_true(hop(h, "2001:db8:9::1", "fe80::3"));
-	assert_int_equal(h->ip->routes.advertised, 4);
+	assert_int_equal(h->ip->routes.routers, 4);
 	advertise(h, 2, "08");
 	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
 	/* Section 3.2: one that can be reached goes before one that is preferred. */
@@ -668,7 +727,7 @@ static void routers_are_preferred_by_what_they_say(void **state)
 	route_return_to_gateway(h->ip, &second);
 	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
 	host_run(h, 1801 * SECOND);
-	assert_int_equal(h->ip->routes.advertised, 0);
+	assert_int_equal(h->ip->routes.routers, 0);
 	host_free(h);
 }
 
@@ -698,7 +757,7 @@ static void bad_router_advertisements(void **state)
 					    "03 04 40 00 00 00 02 58 00 00 02 58 00 00 00 00"
 					    "20 01 0d b8 00 02 00 00 00 00 00 00 00 00 00 00",
 		0);
-	assert_int_equal(h->ip->routes.advertised, 0);
+	assert_int_equal(h->ip->routes.prefixes, 0);
 	host_free(h);
 }
 
@@ -741,7 +800,7 @@ static void options_of_the_wrong_form_are_passed_over(void **state)
 	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 0);
 	assert_null(find(h, "fe80::2"));
 	assert_int_equal(pmtu_get(h->ip, &far), 1400);
-	assert_int_equal(h->ip->routes.advertised, 1); /* the default route alone */
+	assert_int_equal(h->ip->routes.routers, 1); /* the default route alone */
 	host_free(h);
 }
 
@@ -760,7 +819,7 @@ static void options_are_limited(void **state)
 	input_fixed(h, hex, 0);
 	assert_true(hop(h, "2001:db8:7::7", "2001:db8:7::7"));
 	assert_false(hop(h, "2001:db8:8::7", "2001:db8:8::7"));
-	assert_int_equal(h->ip->routes.advertised, 8);
+	assert_int_equal(h->ip->routes.prefixes, 8);
 	strcpy(hex, ETH_ALL HEAD LL2 ALL RA_END);
 	for (unsigned i = 0; i < 32; i++)
 		strcat(hex, "0e 01 00 00 00 00 00 00 ");
@@ -868,6 +927,7 @@ int main(void)
 		cmocka_unit_test(nor_a_router_that_waits),
 		cmocka_unit_test(another_station_of_a_router_prolongs_it),
 		cmocka_unit_test(router_that_moved_speaks_for_itself),
+		cmocka_unit_test(router_that_answers_was_reached),
 		cmocka_unit_test(router_without_an_address_stays_unknown),
 		cmocka_unit_test(another_router_is_used_when_one_does_not_answer),
 		cmocka_unit_test(routers_are_preferred_by_what_they_say),

@@ -146,7 +146,7 @@ static void routers_are_told_apart(void **state)
 	route_advertise(h->ip, &r);
 	r.gateway = host_addr("fe80::3");
 	route_advertise(h->ip, &r);
-	assert_int_equal(h->ip->routes.advertised, 2);
+	assert_int_equal(h->ip->routes.routers, 2);
 	assert_true(route_is_gateway(h->ip, &r.gateway));
 	assert_false(route_is_gateway(h->ip, &other));
 	r.gateway = host_addr("fe80::2");
@@ -158,7 +158,8 @@ static void routers_are_told_apart(void **state)
 	r.expires = TIMER_NEVER;
 	route_advertise(h->ip, &r);
 	route_advertise(h->ip, &r);
-	assert_int_equal(h->ip->routes.advertised, 2);
+	assert_int_equal(h->ip->routes.routers, 1);
+	assert_int_equal(h->ip->routes.prefixes, 1);
 	r.expires = 0;
 	route_advertise(h->ip, &r);
 	expect_hop(h, "2001:db8::1", "fe80::3");
@@ -288,8 +289,159 @@ static void strangers_cannot_fill_the_table(void **state)
 		r.prefix.b[7] = (uint8_t)i;
 		route_advertise(h->ip, &r);
 	}
-	assert_int_equal(h->ip->routes.advertised, ROUTE_ADVERTISED_MAX);
+	assert_int_equal(h->ip->routes.prefixes, ROUTE_PREFIXES_MAX);
+	assert_non_null(strstr(h->log_text, "too many prefixes: 2001:db8:0:"));
+	assert_non_null(strstr(h->log_text, " is ignored"));
 	assert_int_equal(add(h, "2001:db8:ffff::", 48, "fd00::2"), 0);
+	/* RFC 4861 section 6.3.4: there is still place for routers. */
+	r.prefix = host_addr("::");
+	r.prefix_len = 0;
+	r.has_gateway = true;
+	r.gateway = host_addr("fe80::2");
+	route_advertise(h->ip, &r);
+	expect_hop(h, "2001:db9::1", "fe80::2");
+	host_free(h);
+}
+
+/* Of routers that were never reached one that is left goes first, or else the one that ends first.
+ */
+static void routers_make_room_for_new_ones(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr first = host_addr("fe80::1"), fourth = host_addr("fe80::4");
+	struct route r = {
+		.prefix = host_addr("::"),
+		.has_gateway = true,
+		.gateway = first,
+		.origin = ROUTE_ADVERTISED,
+	};
+
+	for (unsigned i = 1; i <= ROUTE_ROUTERS_MAX; i++) {
+		r.gateway.b[15] = (uint8_t)i;
+		r.expires = h->now + (i == 3 ? 50 : i == 1 ? 10 : 100) * SECOND;
+		route_advertise(h->ip, &r);
+	}
+	assert_null(strstr(h->log_text, "too many"));
+	route_leave_gateway(h->ip, &fourth, h->now);
+	r.expires = h->now + 200 * SECOND;
+	for (unsigned i = 20; i < 22; i++) {
+		r.gateway.b[15] = (uint8_t)i;
+		route_advertise(h->ip, &r);
+		assert_true(route_is_gateway(h->ip, &r.gateway));
+		assert_non_null(strstr(h->log_text, "too many default routers"));
+	}
+	assert_int_equal(h->ip->routes.routers, ROUTE_ROUTERS_MAX);
+	assert_false(route_is_gateway(h->ip, &fourth));
+	r.gateway.b[15] = 3;
+	assert_false(route_is_gateway(h->ip, &r.gateway));
+	/* The one in use stays, though it ends first; and those of a person are no spare ones. */
+	expect_hop(h, "2001:db8::1", "fe80::1");
+	assert_int_equal(add(h, "::", 0, "fd00::9"), 0);
+	assert_int_equal(add(h, "::", 0, "fd00::8"), 0);
+	r.gateway.b[15] = 30;
+	route_advertise(h->ip, &r);
+	assert_false(route_is_gateway(h->ip, &first));
+	expect_hop(h, "2001:db8::1", "fd00::9");
+	assert_int_equal(h->ip->routes.n, ROUTE_ROUTERS_MAX + 2 + 2);
+	host_free(h);
+}
+
+static bool is_router(struct host *h, unsigned of)
+{
+	struct ip_addr a = host_addr("fe80::");
+
+	a.b[15] = (uint8_t)of;
+	return route_of_router(h->ip, &a) != NULL;
+}
+
+static void advertise(struct host *h, unsigned of, unsigned seconds)
+{
+	struct route r = {
+		.prefix = host_addr("::"),
+		.has_gateway = true,
+		.gateway = host_addr("fe80::"),
+		.origin = ROUTE_ADVERTISED,
+		.expires = h->now + seconds * SECOND,
+	};
+
+	r.gateway.b[15] = (uint8_t)of;
+	route_advertise(h->ip, &r);
+}
+
+/* Who forges advertisements drives away what was never reached, and what does not answer. */
+static void routers_that_were_reached_stay(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr a = host_addr("fe80::");
+
+	for (unsigned i = 1; i <= ROUTE_ROUTERS_MAX; i++) {
+		advertise(h, i, i);
+		a.b[15] = (uint8_t)i;
+		if (i != 5)
+			route_return_to_gateway(h->ip, &a);
+	}
+	advertise(h, 0x20, 1800);
+	assert_non_null(strstr(
+		h->log_text, "fe80::20 takes the place of fe80::5, which was never reached"));
+	advertise(h, 0x21, 1800);
+	assert_false(is_router(h, 0x20));
+	a.b[15] = 0x21;
+	route_return_to_gateway(h->ip, &a);
+	advertise(h, 0x22, 1800);
+	assert_false(is_router(h, 0x22));
+	for (unsigned i = 1; i <= ROUTE_ROUTERS_MAX; i++)
+		assert_true(is_router(h, i == 5 ? 0x21 : i));
+	/* Of those that do not answer the one that ends first goes, though it was left last. */
+	a.b[15] = 7;
+	route_leave_gateway(h->ip, &a, h->now);
+	a.b[15] = 3;
+	route_leave_gateway(h->ip, &a, h->now);
+	advertise(h, 0x23, 1800);
+	assert_non_null(strstr(h->log_text, "fe80::23 takes the place of fe80::3, which does not"));
+	assert_false(is_router(h, 3));
+	advertise(h, 0x24, 1800);
+	assert_false(is_router(h, 0x23));
+	assert_true(is_router(h, 7));
+	host_free(h);
+}
+
+/* What was left and never reached may go, though it is the best of all. */
+static void router_in_use_that_does_not_answer_goes(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr a = host_addr("fe80::");
+
+	for (unsigned i = 1; i <= ROUTE_ROUTERS_MAX; i++) {
+		advertise(h, i, 100);
+		a.b[15] = (uint8_t)i;
+		if (i != 1)
+			route_return_to_gateway(h->ip, &a);
+	}
+	advertise(h, 0x20, 1800);
+	assert_true(is_router(h, 1));
+	assert_non_null(strstr(h->log_text, "too many default routers: fe80::20 is ignored"));
+	a.b[15] = 1;
+	route_leave_gateway(h->ip, &a, h->now);
+	advertise(h, 0x20, 1800);
+	assert_false(is_router(h, 1));
+	assert_true(is_router(h, 0x20));
+	host_free(h);
+}
+
+/* Where a person's routes leave none, it says that. */
+static void a_full_table_is_told(void **state)
+{
+	struct host *h = host_new_v6();
+	char text[40];
+	int rc = 0;
+
+	for (unsigned i = 0; i < 100 && rc == 0; i++) {
+		snprintf(text, sizeof text, "2001:db8:%x::", i);
+		rc = add(h, text, 48, "fd00::2");
+	}
+	assert_int_equal(rc, -ENOSPC);
+	advertise(h, 2, 1800);
+	assert_non_null(strstr(h->log_text, "too many routes: fe80::2 is ignored"));
 	host_free(h);
 }
 
@@ -307,6 +459,10 @@ int main(void)
 		cmocka_unit_test(the_first_router_is_used_again),
 		cmocka_unit_test(default_routers_of_both_families_take_turns),
 		cmocka_unit_test(strangers_cannot_fill_the_table),
+		cmocka_unit_test(routers_make_room_for_new_ones),
+		cmocka_unit_test(routers_that_were_reached_stay),
+		cmocka_unit_test(router_in_use_that_does_not_answer_goes),
+		cmocka_unit_test(a_full_table_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
