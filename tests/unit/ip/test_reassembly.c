@@ -392,13 +392,147 @@ static void but_not_of_everything(void **state)
 	is_not_told(7, 64);   /* not the first fragment */
 }
 
+/** The first piece of a datagram of 10.0.@p net.@p host; or its last. */
+static void piece_of(
+	struct host *h, uint8_t net, uint8_t host, uint16_t id, uint8_t protocol, bool last)
+{
+	struct bytes b = bytes("02 00 00 00 00 01 02 00 00 00 00 02 08 00"
+			       "45 00 00 00 00 00 00 00 40 06 00 00 0a 00 00 02 0a 00 00 01");
+	unsigned from = last ? 1200 : 0, to = last ? LEN : 1200;
+
+	b.b[14 + 9] = protocol;
+	b.b[14 + 14] = net;
+	b.b[14 + 15] = host;
+	store_be16(b.b + 14 + 2, (uint16_t)(20 + to - from));
+	store_be16(b.b + 14 + 4, id);
+	store_be16(b.b + 14 + 6, last ? 1200 / 8 : 0x2000);
+	for (unsigned i = from; i < to; i++)
+		b.b[b.len++] = payload(i);
+	fix_v4_header(&b);
+	host_input(h, &b, 0);
+}
+
+static void piece_from(struct host *h, uint8_t net, uint8_t host, uint16_t id, bool last)
+{
+	piece_of(h, net, host, id, IP_PROTO_TCP, last);
+}
+
+/** What never becomes whole keeps nobody else's from it. */
+static void old_ones_make_room(void **state)
+{
+	struct host *h = host_new_v4();
+
+	for (unsigned i = 0; i < 16; i++)
+		piece_from(h, 1, (uint8_t)i, 1, false);
+	piece_from(h, 0, 2, 7, false);
+	piece_from(h, 0, 2, 7, true);
+	assert_int_equal(h->n_rx, 1);
+	/* The oldest is gone, the second not. */
+	piece_from(h, 1, 1, 1, true);
+	assert_int_equal(h->n_rx, 2);
+	piece_from(h, 1, 0, 1, true);
+	assert_int_equal(h->n_rx, 2);
+	host_free(h);
+}
+
+/** Nor does one source keep others': where no place is free it drives away its own oldest. */
+static void one_source_has_a_share(void **state)
+{
+	struct host *h = host_new_v4();
+
+	piece_from(h, 0, 2, 7, false);
+	for (unsigned i = 0; i < 100; i++)
+		piece_from(h, 0, 3, (uint16_t)i, false);
+	assert_int_equal(test_pool_missing(h->pool), 16);
+	/* So does another one that comes. */
+	piece_from(h, 0, 4, 9, false);
+	piece_from(h, 0, 4, 9, true);
+	piece_from(h, 0, 2, 7, true);
+	assert_int_equal(h->n_rx, 2);
+	for (unsigned i = 86; i < 100; i++)
+		piece_from(h, 0, 3, (uint16_t)i, true);
+	assert_int_equal(h->n_rx, 16);
+	host_forget(h);
+	assert_int_equal(test_pool_missing(h->pool), 0);
+	host_free(h);
+}
+
+/** Its share is half of the places. */
+static void the_share_is_a_half(void **state)
+{
+	struct host *h = host_new_v4();
+
+	for (unsigned i = 0; i < 16; i++)
+		piece_from(h, 0, i < 8 ? 2 : 3, (uint16_t)i, false);
+	piece_from(h, 0, 3, 99, false); /* in place of its own */
+	for (unsigned i = 0; i < 8; i++)
+		piece_from(h, 0, 2, (uint16_t)i, true);
+	assert_int_equal(h->n_rx, 8);
+	piece_from(h, 0, 3, 8, true);
+	assert_int_equal(h->n_rx, 8);
+	piece_from(h, 0, 3, 99, true);
+	assert_int_equal(h->n_rx, 9);
+	host_free(h);
+}
+
+/** What the library drops waits no more: it takes nobody's place. */
+static void what_is_dropped_leaves_its_place(void **state)
+{
+	struct host *h = host_new_v4();
+
+	for (unsigned i = 0; i < 15; i++)
+		piece_from(h, 1, (uint8_t)i, 1, false);
+	piece_from(h, 0, 2, 7, false);
+	piece_from(h, 0, 2, 7, false); /* twice: no part of it is left */
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 1);
+	assert_int_equal(test_pool_missing(h->pool), 15);
+	piece_from(h, 0, 3, 8, false);
+	assert_int_equal(test_pool_missing(h->pool), 16);
+	piece_from(h, 0, 3, 8, true);
+	for (unsigned i = 0; i < 15; i++)
+		piece_from(h, 1, (uint8_t)i, 1, true);
+	assert_int_equal(h->n_rx, 16);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 1);
+	host_free(h);
+}
+
+/** RFC 791: the protocol tells packets apart. RFC 8200 section 4.5: that of the first piece counts.
+ */
+static void protocols_are_told_apart(void **state)
+{
+	struct bytes b = bytes("02 00 00 00 00 01 02 00 00 00 00 02 86 dd 60 00 00 00 00 00 2c 40"
+			       "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02"
+			       "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01"
+			       "11 00 04 d0 00 00 00 09");
+	struct host *h = host_new_v4();
+
+	piece_of(h, 0, 2, 7, IP_PROTO_TCP, false);
+	piece_of(h, 0, 2, 7, 17, true);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembled, 0);
+	piece_of(h, 0, 2, 7, IP_PROTO_TCP, true);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembled, 1);
+	expect_whole(h, LEN);
+	host_run(h, 70 * SECOND);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 1);
+	host_free(h);
+	h = host_new_v6();
+	fragment_v6(h, 9, 0, 1232, true);
+	for (unsigned i = 1232; i < LEN; i++)
+		b.b[b.len++] = payload(i);
+	store_be16(b.b + 14 + 4, 8 + LEN - 1232);
+	host_input(h, &b, 0);
+	expect_whole(h, LEN);
+	host_free(h);
+}
+
 static void strangers_can_hold_only_so_many_buffers(void **state)
 {
 	struct host *h = start_v4();
 
 	for (unsigned i = 0; i < 400; i++)
 		fragment_v4(h, (uint16_t)i, 0, 1200, true);
-	assert_in_range(test_pool_missing(h->pool), 1, 16);
+	assert_int_equal(test_pool_missing(h->pool), 16);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 400 - 16);
 	host_run(h, 70 * SECOND);
 	host_forget(h);
 	assert_int_equal(test_pool_missing(h->pool), 0);
@@ -425,6 +559,11 @@ int main(void)
 		cmocka_unit_test(senders_of_what_expires_are_told),
 		cmocka_unit_test(so_are_those_of_ipv6),
 		cmocka_unit_test(but_not_of_everything),
+		cmocka_unit_test(old_ones_make_room),
+		cmocka_unit_test(one_source_has_a_share),
+		cmocka_unit_test(the_share_is_a_half),
+		cmocka_unit_test(what_is_dropped_leaves_its_place),
+		cmocka_unit_test(protocols_are_told_apart),
 		cmocka_unit_test(strangers_can_hold_only_so_many_buffers),
 	};
 
