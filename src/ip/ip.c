@@ -141,7 +141,12 @@ void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t sent_at, ui
 
 void ip_link_up(struct ip_stack *s, uint64_t now)
 {
+	if (s->cfg.no_link)
+		return;
 	neighbour_ask_again(s, now);
+	membership_repeat(&s->igmp, now);
+	membership_repeat(&s->mld, now);
+	local_begin_again(s, now);
 }
 
 bool ip_doubt(struct ip_stack *s, const struct ip_addr *dst, uint64_t now)

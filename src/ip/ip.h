@@ -306,8 +306,10 @@ void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t sent_at, ui
 bool ip_doubt(struct ip_stack *s, const struct ip_addr *dst, uint64_t now);
 
 /**
- * The link has come up. Nobody heard what was asked while it was down: ask again at once for the
- * neighbours whose answers packets wait for (RFC 4861 section 7.2.2), instead of after a second.
+ * The link has come up. Nobody heard what was said while it was down, and it may be another link
+ * now. Ask again at once for the neighbours whose answers packets wait for (RFC 4861 section
+ * 7.2.2), report our groups, probe and announce our addresses, and then look for routers, all as
+ * from the start.
  */
 void ip_link_up(struct ip_stack *s, uint64_t now);
 

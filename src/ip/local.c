@@ -147,21 +147,16 @@ static void local_step_v4(struct local_addr *l, uint64_t now)
 
 static void local_step_v6(struct local_addr *l, uint64_t now)
 {
-	struct ip_addr group = nd_group(&l->addr);
 	struct ip_stack *s = l->stack;
 
-	/* First without, then with an address of our own to speak from (RFC 3590); before the
-	 * probe, as answers come to the group (RFC 4862 section 5.4.2). */
 	if (l->sent < DAD_TRANSMITS) {
-		if (ip_group_join(s, &group, now) < 0)
-			log_printf(s->cfg.log, LOG_LEVEL_ERROR,
-				"ip: too many groups: neighbours may not find us");
 		nd_probe(s, &l->addr);
 		l->sent++;
 		timer_start(s->cfg.wheel, &l->timer, now + DAD_RETRANS_NS);
 		return;
 	}
 	l->state = LOCAL_PREFERRED;
+	/* First without, now with an address of our own to speak from (RFC 3590). */
 	membership_repeat(&s->mld, now);
 	/* RFC 4861 section 7.2.6: a node that knows an old link-layer address of it learns ours. */
 	nd_announce(s, &l->addr);
@@ -177,6 +172,30 @@ static void local_timer(struct timer *timer, uint64_t now)
 		local_step_v4(l, now);
 	else
 		local_step_v6(l, now);
+}
+
+/* Before the probe, as answers come to the group (RFC 4862 section 5.4.2). */
+static void local_join_group(const struct local_addr *l, uint64_t now)
+{
+	struct ip_addr group = nd_group(&l->addr);
+
+	if (!ip_addr_is_v4(&l->addr) && ip_group_join(l->stack, &group, now) < 0)
+		log_printf(l->stack->cfg.log, LOG_LEVEL_ERROR,
+			"ip: too many groups: neighbours may not find us");
+}
+
+void local_begin_again(struct ip_stack *s, uint64_t now)
+{
+	for (unsigned i = 0; i < s->local.n; i++) {
+		struct local_addr *l = &s->local.a[i];
+
+		/* It may be another link. */
+		if (l->state == LOCAL_DUPLICATE)
+			ip_paths_changed(s);
+		l->state = LOCAL_TENTATIVE;
+		l->sent = 0;
+		local_timer(&l->timer, now);
+	}
 }
 
 void local_conflict(struct ip_stack *s, struct local_addr *l, const uint8_t *mac, uint64_t now)
@@ -250,10 +269,12 @@ static int local_add(struct ip_stack *s, const struct ip_addr *a, unsigned prefi
 	if (ip_addr_is_v4(a))
 		memcpy(&s->local.v4[s->local.n_v4++], a->b + 12, 4);
 	ip_paths_changed(s);
-	if (s->cfg.no_link) /* nobody there to have the same address, or to be told */
+	if (s->cfg.no_link) { /* nobody there to have the same address, or to be told */
 		l->state = LOCAL_PREFERRED;
-	else
-		local_timer(&l->timer, now);
+		return 0;
+	}
+	local_join_group(l, now);
+	local_timer(&l->timer, now);
 	return 0;
 }
 

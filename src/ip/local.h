@@ -45,6 +45,12 @@ struct local_addr *local_source(
 /** The station @p mac uses our address @p l: log it, and defend the address or give it up. */
 void local_conflict(struct ip_stack *s, struct local_addr *l, const uint8_t *mac, uint64_t now);
 
+/**
+ * Probe and announce all our addresses as if they had just been added, also those that were taken
+ * out of use: the link has come up (RFC 4862 section 5.4, RFC 5227 section 2.1).
+ */
+void local_begin_again(struct ip_stack *s, uint64_t now);
+
 void local_fini(struct ip_stack *s);
 
 #endif

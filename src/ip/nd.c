@@ -12,9 +12,11 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* RFC 4861 section 10. */
-#define RTR_SOLICITATIONS            3
-#define RTR_SOLICITATION_INTERVAL_NS (4 * SECOND)
+#define RTR_SOLICITATIONS 3 /* RFC 4861 section 10 */
+
+/* RFC 7559 section 2: the first wait for an answer, and the longest. */
+#define RS_FIRST_WAIT_NS   (4 * SECOND)
+#define RS_LONGEST_WAIT_NS (3600 * SECOND)
 
 #define ND_OPTIONS_MAX 32 /* of one message; more are not looked at */
 
@@ -111,6 +113,17 @@ void nd_announce(struct ip_stack *s, const struct ip_addr *addr)
 			   .option = ND_OPT_TARGET});
 }
 
+/* RFC 8415 section 15: twice as long each time, and by up to a tenth more or less. */
+static uint64_t nd_next_wait(struct ip_stack *s, uint64_t now)
+{
+	const uint64_t key[2] = {now, s->rs_sent};
+	uint64_t wait = s->rs_wait ? 2 * s->rs_wait : RS_FIRST_WAIT_NS;
+
+	if (wait > RS_LONGEST_WAIT_NS)
+		wait = RS_LONGEST_WAIT_NS;
+	return wait - wait / 10 + siphash(&s->key, key, sizeof key) % (wait / 5);
+}
+
 static void nd_solicit_routers(struct timer *timer, uint64_t now)
 {
 	struct ip_stack *s = container_of(timer, struct ip_stack, rs_timer);
@@ -122,8 +135,11 @@ static void nd_solicit_routers(struct timer *timer, uint64_t now)
 			   .src = &l->addr,
 			   .dst = &nd_all_routers,
 			   .option = l->state == LOCAL_TENTATIVE ? 0 : ND_OPT_SOURCE});
-	if (++s->rs_sent < RTR_SOLICITATIONS)
-		timer_start(s->cfg.wheel, timer, now + RTR_SOLICITATION_INTERVAL_NS);
+	/* Where a router is known already, for others. */
+	if (++s->rs_sent >= RTR_SOLICITATIONS && s->routes.routers)
+		return;
+	s->rs_wait = nd_next_wait(s, now);
+	timer_start(s->cfg.wheel, timer, now + s->rs_wait);
 }
 
 void nd_init(struct ip_stack *s)
@@ -139,6 +155,7 @@ void nd_fini(struct ip_stack *s)
 void nd_find_routers(struct ip_stack *s, uint64_t now)
 {
 	s->rs_sent = 0;
+	s->rs_wait = 0;
 	nd_solicit_routers(&s->rs_timer, now);
 }
 

@@ -51,6 +51,25 @@ told() {
 	((status == 0)) && reports PORT_ACTIVE
 }
 
+arp_sent() { # COUNT
+	local sent
+	sent=$(transport_in server "$uiwarp" stat --json "$(program_pid server)" 2>/dev/null |
+		grep -oE '"arp_tx": ?[0-9]+' | grep -oE '[0-9]+$')
+	((sent >= $1))
+}
+
+# What the stack says of itself at first, a probe and, as the link is up, three and two announcements, was not heard on
+# the other side of a cable that was pulled: it is said again.
+said_again() {
+	start server rping -s -P -a ::0
+	wait_listening "$started" || return 1
+	wait_for "$patience" arp_sent 6 || { say "the address is not probed"; return 1; }
+	cable down
+	wait_for "$patience" has_line "$(stack_log_of server)" ': link down' || { say "nothing of the cable's end"; return 1; }
+	cable up
+	wait_for "$patience" arp_sent 11 || { say "the address is not probed again"; return 1; }
+}
+
 # A program that begins then gets a sentence: the program says "unreachable" at best.
 begun_without() {
 	local status=0
@@ -77,6 +96,7 @@ deleted() {
 
 run_case events watched
 run_case state told
+run_case said_again said_again
 run_case begun_without begun_without
 run_case deleted deleted
 plan_done

@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include "base/bytes.h"
+#include "ip/stack.h"
 #include "support/eal.h"
 #include "support/plain_sum.h"
 
@@ -136,6 +137,7 @@ struct host *host_new_v6(void)
 
 	assert_int_equal(ip_addr_add(h->ip, &a, 64, h->now), 0);
 	host_run(h, 20 * SECOND);
+	timer_stop(&h->wheel, &h->ip->rs_timer); /* as if a router had answered */
 	host_forget(h);
 	return h;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
+
+#include "base/bytes.h"
 #include "ip/stack.h"
 
 #include <errno.h>
@@ -187,6 +189,111 @@ static void owners_that_meet_tell_of_it(void **state)
 		host_free(h[i]);
 }
 
+/** What was sent about ourselves. */
+struct said {
+	unsigned arp, ns, na, rs, igmp, mld, other;
+};
+
+static struct said said(struct host *h)
+{
+	struct said n = {0};
+
+	for (unsigned i = 0; i < h->n_tx; i++) {
+		const uint8_t *p = rte_pktmbuf_mtod(h->tx[i], const uint8_t *);
+		uint16_t type = load_be16(p + 12);
+
+		n.arp += type == 0x0806;
+		n.igmp += type == 0x0800 && p[14 + 9] == 2;
+		n.mld += type == 0x86dd && p[14 + 6] == 0;
+		n.ns += type == 0x86dd && p[14 + 6] == 58 && p[14 + 40] == 135;
+		n.na += type == 0x86dd && p[14 + 6] == 58 && p[14 + 40] == 136;
+		n.rs += type == 0x86dd && p[14 + 6] == 58 && p[14 + 40] == 133;
+	}
+	n.other = h->n_tx - n.arp - n.igmp - n.mld - n.ns - n.na - n.rs;
+	host_forget(h);
+	return n;
+}
+
+/** What was said while the link was down was not heard: it is said again. */
+static void link_that_comes_up_hears_all_again(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr group = host_addr("239.1.2.3");
+	struct said first, again;
+
+	assert_int_equal(add(h, "10.0.0.1", 24), 0);
+	assert_int_equal(add(h, "fd00::1", 64), 0);
+	assert_int_equal(ip_group_join(h->ip, &group, h->now), 0);
+	host_run(h, 20 * SECOND);
+	first = said(h);
+	assert_int_equal(first.arp, 3 + 2);
+	assert_int_equal(first.ns, 2);
+	assert_int_equal(first.na, 2);
+	assert_int_equal(first.rs, 3);
+	assert_int_equal(first.other, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		ip_link_up(h->ip, h->now);
+		assert_in_range(h->n_tx, 1 + 2 + 2, 7); /* at once */
+		host_run(h, 20 * SECOND);
+		again = said(h);
+		assert_int_equal(again.arp, first.arp);
+		assert_int_equal(again.ns, first.ns);
+		assert_int_equal(again.na, first.na);
+		assert_int_equal(again.rs, first.rs);
+		assert_int_equal(again.igmp, first.igmp);
+		assert_in_range(again.mld, 2, first.mld);
+		assert_int_equal(again.other, 0);
+	}
+	/* No group has more users by that. */
+	ip_group_leave(h->ip, &group, h->now);
+	assert_false(ip_group_has(h->ip, &group));
+	assert_int_equal(h->ip->mld.n, 1); /* both addresses end alike */
+	assert_int_equal(h->ip->mld.group[0].users, 2);
+	host_forget(h);
+	host_free(h);
+
+	h = host_new_no_link();
+	assert_int_equal(add(h, "fd00::1", 64), 0);
+	ip_link_up(h->ip, h->now);
+	host_run(h, 20 * SECOND);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
+/** RFC 4862 section 5.4: there an address may have another owner, or none any more. */
+static void link_that_comes_up_has_its_own_owners(void **state)
+{
+	struct host *owner = host_new(), *other = host_new_at(9);
+	struct ip_addr a = host_addr("fd00::1"), src = host_addr("fd00::5");
+	struct ip_path p = {.tos = 0};
+
+	assert_int_equal(add(owner, "fd00::1", 64), 0);
+	assert_int_equal(add(other, "fd00::1", 64), 0);
+	assert_int_equal(add(other, "fd00::5", 64), 0);
+	host_run(owner, 20 * SECOND);
+	host_run(other, 20 * SECOND);
+	host_forget(owner);
+	host_forget(other);
+	ip_link_up(other->ip, other->now);
+	carry(other, owner);
+	carry(owner, other);
+	assert_true(ip_addr_is_local(owner->ip, &a));
+	assert_false(ip_addr_is_local(other->ip, &a));
+	host_run(other, 20 * SECOND);
+	host_forget(other);
+	assert_int_equal(ip_path_init(other->ip, &p, &src, &a, other->now), 0);
+	assert_false(p.loop);
+	ip_link_up(other->ip, other->now);
+	assert_true(ip_addr_is_local(other->ip, &a));
+	assert_int_equal(
+		ip_send(other->ip, &p, IP_PROTO_TCP, host_segment(other, 20), other->now), 0);
+	assert_true(p.loop);
+	host_run(other, 20 * SECOND);
+	assert_true(ip_addr_is_local(other->ip, &a));
+	host_free(other);
+	host_free(owner);
+}
+
 static void source_by_subnet_scope_and_prefix(void **state)
 {
 	struct host *h = host_new();
@@ -299,6 +406,8 @@ int main(void)
 		cmocka_unit_test(duplicate_ipv6_address_is_given_up),
 		cmocka_unit_test(owner_answers_the_probe),
 		cmocka_unit_test(owners_that_meet_tell_of_it),
+		cmocka_unit_test(link_that_comes_up_hears_all_again),
+		cmocka_unit_test(link_that_comes_up_has_its_own_owners),
 		cmocka_unit_test(source_by_subnet_scope_and_prefix),
 		cmocka_unit_test(broadcast_addresses),
 		cmocka_unit_test(broadcast_of_everything),

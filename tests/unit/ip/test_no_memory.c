@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "host.h"
 #include "ip/echo.h"
+#include "ip/stack.h"
 #include "ip/udp.h"
 #include "support/alloc_fault.h"
 #include "support/eal.h"
@@ -97,6 +98,7 @@ static struct host *start(void)
 
 	assert_int_equal(ip_addr_add(h->ip, &v6, 64, h->now), 0);
 	host_run(h, 20 * SECOND);
+	timer_stop(&h->wheel, &h->ip->rs_timer); /* as if a router had answered */
 	host_input_hex(h, ARP);
 	host_forget(h);
 	return h;
