@@ -65,6 +65,7 @@ static int64_t net_time(void)
 static int net_open_tls(struct net *n, struct config_error *e)
 {
 	struct tls_stack_config cfg = {.below = n->ops->llp(n),
+		.wheel = &n->engine.wheel,
 		.tls = &n->config.tls,
 		.log = &n->log.sink,
 		.kept_max = ((size_t)n->config.memory << 20) / NET_TLS_KEPT,

@@ -3,6 +3,7 @@
 #include "tls/conn.h"
 
 #include "tls/input.h"
+#include "tls/starved.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>
@@ -27,7 +28,7 @@ struct tls_conn *tls_conn_new(struct tls_stack *s, bool server)
 void tls_conn_free(struct tls_conn *c)
 {
 	LIST_REMOVE(c, link);
-	tls_input_feed(c);
+	tls_starved_end(c);
 	tls_handshake_free(c->handshake);
 	tls_secret_pool_put(&c->stack->gcm_keys, c->tx.gcm_key);
 	tls_secret_pool_put(&c->stack->gcm_keys, c->rx.gcm_key);
@@ -48,6 +49,14 @@ void tls_conn_closed(struct tls_conn *c, int error)
 	c->state = TLS_CONN_OVER;
 	if (ops && !c->released)
 		ops->closed(c->llp.user, error);
+}
+
+struct ip_addr tls_conn_peer(const struct tls_conn *c)
+{
+	struct ip_endpoint local, remote;
+
+	llp_endpoints(c->below, &local, &remote);
+	return remote.addr;
 }
 
 /** An attack, or a peer that is set up wrongly, is told of now and then. */
@@ -244,7 +253,7 @@ static size_t tls_conn_on_readable(
 	used = c->released ? total : tls_input(c, v, n, total, need);
 	if (c->dead)
 		used = total;
-	tls_input_try_starved(c->stack, c);
+	tls_starved_try(c->stack, c);
 	tls_conn_leave(c);
 	return used;
 }

@@ -94,6 +94,9 @@ struct tls_conn *tls_conn_new(struct tls_stack *s, bool server);
 /** Free it at once. The LLP below is left alone. */
 void tls_conn_free(struct tls_conn *c);
 
+/** The address of the other end. */
+struct ip_addr tls_conn_peer(const struct tls_conn *c);
+
 /** Everything that may end the connection is between these two. */
 static inline void tls_conn_enter(struct tls_conn *c)
 {

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "tls/post.h"
+#include "tls/starved.h"
 #include "tls/ticket.h"
 
 #include <errno.h>
@@ -11,8 +12,6 @@
 
 /** So much is kept of a user that does not want it now; the rest waits below, in the window. */
 #define TLS_KEPT_IDLE 16384
-/** And so much of one that waits for more; the longest FPDU is shorter. */
-#define TLS_KEPT_MAX (128 * 1024)
 
 /* ---- content for the user ---------------------------------------------------------------- */
 
@@ -54,36 +53,6 @@ static size_t tls_input_show(struct tls_conn *c, const uint8_t *bytes, size_t le
 		c, (struct llp_iov){.base = bytes, .len = len}, (struct llp_iov){0});
 }
 
-static struct ip_addr tls_input_peer(const struct tls_conn *c)
-{
-	struct ip_endpoint local, remote;
-
-	llp_endpoints(c->below, &local, &remote);
-	return remote.addr;
-}
-
-static enum tls_kept_result tls_input_ask_room(struct tls_conn *c, size_t want)
-{
-	const struct ip_addr peer = tls_input_peer(c);
-
-	return tls_kept_grow(&c->stack->kept, &c->kept, want, &peer);
-}
-
-/** @return false: there is no memory, or no share of it. */
-static bool tls_input_have_room(struct tls_conn *c, size_t want)
-{
-	enum tls_kept_result r;
-
-	if (c->need > want && c->need <= TLS_KEPT_MAX)
-		want = c->need;
-	r = tls_input_ask_room(c, want);
-	if (r == TLS_KEPT_NO_SHARE)
-		c->stack->stats.rationed++;
-	if (r != TLS_KEPT)
-		c->room_refused = want;
-	return r == TLS_KEPT;
-}
-
 /** @return false: there is no memory, or no share of it. */
 static bool tls_input_keep(struct tls_conn *c, const uint8_t *bytes, size_t len)
 {
@@ -93,7 +62,7 @@ static bool tls_input_keep(struct tls_conn *c, const uint8_t *bytes, size_t len)
 	if (k->at != 0)
 		memmove(k->bytes, k->bytes + k->at, k->len);
 	k->at = 0;
-	if (want > k->room && !tls_input_have_room(c, want))
+	if (want > k->room && !tls_starved_have_room(c, want))
 		return false;
 	memcpy(k->bytes + k->len, bytes, len);
 	k->len += len;
@@ -311,89 +280,6 @@ static void tls_input_begin_run(
 }
 
 /**
- * No room for what the user has left: the run's records stay below.
- * @param whole the longest FPDU would have been shown whole: its end, or the user, brings it on.
- */
-static void tls_input_starve(struct tls_conn *c, bool whole, bool nested)
-{
-	struct tls_stack *s = c->stack;
-
-	c->rx_stalled = true;
-	if (c->starved)
-		return;
-	c->starved = true;
-	if (whole)
-		return;
-	c->starved_in = nested ? &s->nested : &s->starved;
-	TAILQ_INSERT_TAIL(&c->starved_in->list, c, starved_link);
-	c->starved_in->count++;
-}
-
-void tls_input_feed(struct tls_conn *c)
-{
-	c->starved = false;
-	if (!c->starved_in)
-		return;
-	TAILQ_REMOVE(&c->starved_in->list, c, starved_link);
-	c->starved_in->count--;
-	c->starved_in = NULL;
-}
-
-static void tls_input_try_later(struct tls_starved *list, struct tls_conn *c)
-{
-	TAILQ_REMOVE(&list->list, c, starved_link);
-	TAILQ_INSERT_TAIL(&list->list, c, starved_link);
-}
-
-/** @param n of those in the list are tried, of which @p but is none. */
-static void tls_input_try_some(struct tls_starved *list, unsigned n, const struct tls_conn *but)
-{
-	for (; n != 0 && !TAILQ_EMPTY(&list->list); n--) {
-		struct tls_conn *c = TAILQ_FIRST(&list->list);
-
-		if (c == but) {
-			tls_input_try_later(list, c);
-			continue;
-		}
-		tls_conn_enter(c);
-		tls_input_feed(c);
-		c->rx_stalled = false;
-		if (c->below)
-			llp_resume(c->below);
-		tls_conn_leave(c);
-	}
-}
-
-/** So many are asked each time whether there is room for them. */
-#define TLS_STARVED_ASKED 8
-
-/** Nothing is opened for those that would have no room now, either. */
-static void tls_input_try_first_with_room(struct tls_starved *list, const struct tls_conn *but)
-{
-	unsigned n = list->count < TLS_STARVED_ASKED ? list->count : TLS_STARVED_ASKED;
-
-	for (; n != 0; n--) {
-		struct tls_conn *c = TAILQ_FIRST(&list->list);
-
-		if (c->below && c != but && tls_input_ask_room(c, c->room_refused) == TLS_KEPT) {
-			tls_input_try_some(list, 1, but);
-			return;
-		}
-		tls_input_try_later(list, c);
-	}
-}
-
-void tls_input_try_starved(struct tls_stack *s, const struct tls_conn *but)
-{
-	if (s->nested.count + s->starved.count == 0 || s->starved_tried || s->scratch_used)
-		return;
-	s->starved_tried = true;
-	tls_input_try_some(&s->nested, s->nested.count, but);
-	tls_input_try_first_with_room(&s->starved, but);
-	s->starved_tried = false;
-}
-
-/**
  * Back to the first record of the run that the user is not done with: the others need not be opened
  * again. @return that there are others.
  */
@@ -518,7 +404,7 @@ static bool tls_input_end_run(
 			return true;
 		}
 		if (!c->dead)
-			tls_input_starve(c, r->all == TLS_SCRATCH_ALL && !r->control,
+			tls_starved_begin(c, r->all == TLS_SCRATCH_ALL && !r->control,
 				r->all != TLS_SCRATCH_ALL);
 		return false;
 	}
@@ -583,13 +469,6 @@ static void tls_input_ask_update(struct tls_conn *c)
 	llp_push(c->below);
 }
 
-/** Nothing is opened again that would have no room now, either, unless the user wants it. */
-static bool tls_input_waits_for_room(struct tls_conn *c)
-{
-	return c->starved_in == &c->stack->starved && c->rx_stalled &&
-	       tls_input_ask_room(c, c->room_refused) != TLS_KEPT;
-}
-
 /** @param out room for @p all octets and a record. */
 static void tls_input_stream_into(
 	struct tls_conn *c, struct tls_input_bytes *b, uint8_t *out, size_t all, size_t *need)
@@ -598,7 +477,7 @@ static void tls_input_stream_into(
 
 	if (waits && !tls_input_has_come(c, b, out))
 		return;
-	tls_input_feed(c);
+	tls_starved_end(c);
 	c->rx_stalled = false;
 	tls_input_records(c, b, out, all, need);
 	/* The room that was asked for may not have been needed. */
@@ -641,11 +520,11 @@ static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size
 		tls_input_behind_end(c, b);
 		return;
 	}
-	if (tls_input_waits_for_room(c))
+	if (tls_starved_is_in_vain(c))
 		return;
 	if (!tls_input_with_scratch(c, b, need)) {
-		tls_input_feed(c);
-		tls_input_starve(c, false, true);
+		tls_starved_end(c);
+		tls_starved_begin(c, false, true);
 		return;
 	}
 	if (c->dead || c->released)
@@ -674,7 +553,7 @@ static bool tls_input_may_begin(struct tls_conn *c)
 
 	if (!c->server || !s->config.handshakes_per_peer)
 		return true;
-	peer = tls_input_peer(c);
+	peer = tls_conn_peer(c);
 	return tls_rate_take(&s->rate, &peer, s->now(s->now_ctx));
 }
 
@@ -755,7 +634,7 @@ void tls_input_eof(struct tls_conn *c)
 	} else if (c->state != TLS_CONN_OPEN) {
 		tls_conn_fail(c, -1, -ECONNRESET, "the peer closed before or in the handshake");
 	} else if (c->starved) {
-		tls_input_feed(c);
+		tls_starved_end(c);
 		llp_resume(c->below);
 	} else if (c->rx_stalled) {
 		tls_input_eof_waits(c);

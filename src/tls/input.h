@@ -6,8 +6,8 @@
  * Records are read where they lie and written, opened, to memory of the stack, many after each
  * other. So content is shown in one piece, whatever the segments, and only after it was verified;
  * and packets that are shared with their sender stay as they are. What the user leaves is kept in
- * memory of the connection. If there is none, those records stay below and are opened again, with
- * whatever comes next for any connection of the stack.
+ * memory of the connection. If there is none, those records stay below and are opened again later
+ * (starved.h).
  */
 #ifndef TLS_INPUT_H
 #define TLS_INPUT_H
@@ -17,12 +17,6 @@
 /** As llp's readable(). */
 size_t tls_input(
 	struct tls_conn *c, const struct llp_iov *v, unsigned n, size_t total, size_t *need);
-
-/** Open the records again that wait for memory, of each connection but @p but (or NULL) once. */
-void tls_input_try_starved(struct tls_stack *s, const struct tls_conn *but);
-
-/** It does not wait for memory, or does not any more. */
-void tls_input_feed(struct tls_conn *c);
 
 /** Show again what the user has left, if it wants to see it. */
 void tls_input_show_kept(struct tls_conn *c);

@@ -21,6 +21,8 @@
 
 /** A power of two. */
 #define TLS_KEPT_PLACES 1024
+/** So much is kept at most of a user that waits for more; the longest FPDU is shorter. */
+#define TLS_KEPT_MAX (128 * 1024)
 
 /** Of a stack. */
 struct tls_kept_share {

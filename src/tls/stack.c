@@ -3,6 +3,7 @@
 
 #include "base/container_of.h"
 #include "tls/conn.h"
+#include "tls/starved.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -173,8 +174,7 @@ int tls_stack_new(const struct tls_stack_config *cfg, struct tls_stack **out, st
 		s->rate.interval = NS_PER_SECOND / s->config.handshakes_per_peer;
 		cfg->random.fill(cfg->random.ctx, s->rate.key, sizeof s->rate.key);
 	}
-	TAILQ_INIT(&s->nested.list);
-	TAILQ_INIT(&s->starved.list);
+	tls_starved_init(s, cfg->wheel);
 	s->has_gcm = gcm_init(&s->gcm);
 	tls_secret_pool_init(&s->gcm_keys, sizeof(struct gcm_key));
 	rc = tls_credentials_open(&s->credentials, &s->config, s->log, e);
@@ -196,6 +196,7 @@ void tls_stack_free(struct tls_stack *s)
 		LIST_REMOVE(l, link);
 		free(l);
 	}
+	tls_starved_fini(s);
 	tls_credentials_close(&s->credentials);
 	tls_secret_pool_fini(&s->gcm_keys);
 	OPENSSL_cleanse(s->scratch, sizeof s->scratch);

@@ -4,6 +4,7 @@
 #define TLS_STACK_H
 
 #include "base/gcm.h"
+#include "base/timer.h"
 #include "tls/credentials.h"
 #include "tls/kept.h"
 #include "tls/rate.h"
@@ -55,6 +56,8 @@ struct tls_stack {
 	/** Those that wait for room to keep content in, and nothing else helps: one each time. */
 	struct tls_starved starved;
 	bool starved_tried; /**< inside of that */
+	struct timer_wheel *wheel;
+	struct timer starved_timer; /**< runs while there are some of either */
 	bool scratch_used;
 	uint8_t scratch[TLS_SCRATCH_LEN];
 };

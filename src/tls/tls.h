@@ -6,8 +6,8 @@
  * connection, a record of the user in a record of TLS, and so in a segment of its own. What comes
  * in is shown to the user only after it was verified.
  *
- * OpenSSL does the handshake; records are done here (record.h). There is no timer: the user's
- * deadline for the start-up covers the handshake. See docs/security.md.
+ * OpenSSL does the handshake; records are done here (record.h). No timer runs for it: the user's
+ * deadline for the start-up covers it. See docs/security.md.
  *
  * Differences from the LLP below: ooo() is never called. closed() also comes with
  *   -EKEYREJECTED: one side does not believe the other, or there are no common terms;
@@ -71,9 +71,11 @@ struct tls_error {
 };
 
 struct tls_stack;
+struct timer_wheel;
 
 struct tls_stack_config {
 	struct llp_stack *below;
+	struct timer_wheel *wheel;    /**< outlives the stack; driven as the stack below is */
 	const struct tls_config *tls; /**< copied */
 	const struct log_sink *log;   /**< may be NULL */
 	/** New keys after so many records of a direction; 0: as the cipher needs it. */

@@ -276,7 +276,9 @@ static void fill(void *ctx, void *to, size_t len)
 /** @param kept_max as of tls_stack_config. */
 static void begin(struct user *u, bool server, bool on, uint8_t records_max, size_t kept_max)
 {
+	static struct timer_wheel wheel;
 	struct tls_stack_config cfg = {.below = llp_mem_stack(u->net, 0),
+		.wheel = &wheel,
 		.tls = &config,
 		.records_max = records_max,
 		.kept_max = kept_max,
@@ -287,6 +289,7 @@ static void begin(struct user *u, bool server, bool on, uint8_t records_max, siz
 	struct llp_listener *listener;
 	struct tls_error e;
 
+	timer_wheel_init(&wheel, 0);
 	config.mode = on ? TLS_ON : TLS_REQUIRED;
 	MUST(tls_stack_create(&cfg, &u->stack, &e) == 0);
 	if (server) {

@@ -319,8 +319,10 @@ static int64_t tls_time(void)
 
 static void tls_create(struct sim_host *h, const struct sim_host_config *cfg)
 {
-	const struct tls_stack_config tc = {
-		.below = tcp_llp_stack(h->tcp), .tls = cfg->tls, .time = tls_time};
+	const struct tls_stack_config tc = {.below = tcp_llp_stack(h->tcp),
+		.wheel = &h->engine.wheel,
+		.tls = cfg->tls,
+		.time = tls_time};
 	struct tls_error e;
 
 	must(tls_stack_create(&tc, &h->tls, &e), "tls_stack_create");

@@ -11,71 +11,9 @@
 #include <cmocka.h>
 /* clang-format on */
 #include "support/alloc_fault.h"
-#include "tls/input.h"
-#include "tls_user.h"
+#include "tls_memory.h"
 
 #include <errno.h>
-#include <string.h>
-
-#define PORT  4791
-#define STEPS 10000000
-
-static struct tls_files files;
-static struct llp_mem *mem;
-static struct tls_user client, server;
-static struct tls_config client_config, server_config;
-
-static int set_up(void **state)
-{
-	memset(&client_config, 0, sizeof client_config);
-	tls_files_open(&files);
-	tls_files_write(&files, "psk", "node:00112233445566778899aabbccddeeff\n");
-	client_config.mode = TLS_REQUIRED;
-	tls_files_path(&files, "psk", client_config.psk);
-	server_config = client_config;
-	mem = llp_mem_create();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	alloc_fault_chance(0, 0);
-	tls_user_close(&client);
-	tls_user_close(&server);
-	llp_mem_destroy(mem);
-	tls_files_close(&files);
-	return 0;
-}
-
-/** @param records_max of the client, until it renews its keys. */
-static void begin(uint64_t records_max)
-{
-	tls_user_open(&client, mem, 0, &client_config, records_max);
-	tls_user_open(&server, mem, 1, &server_config, 0);
-	tls_user_listen(&server, mem, 1, PORT);
-	tls_user_connect(&client, mem, 1, PORT);
-	llp_mem_run(mem, STEPS);
-	assert_true(client.connected && server.connected);
-}
-
-/** It is others' share that is missing, and not memory. */
-static bool rationed;
-
-static void have_memory(bool have)
-{
-	if (rationed)
-		server.stack->kept.most = have ? 0 : 1;
-	else
-		alloc_fault_chance(have ? 0 : 1, 1);
-}
-
-/** Bytes of the stream from @p at on, which arrive. */
-static void bring(size_t at, size_t len, uint32_t record)
-{
-	tls_user_stream(&client, at, len, record);
-	llp_mem_run(mem, STEPS);
-	assert_false(server.closed);
-}
 
 static void an_fpdu_is_whole_in_the_end(void **state)
 {
@@ -99,13 +37,6 @@ static void one_longer_than_what_is_opened_at_a_time_is(void **state)
 	tls_user_expect(&server, 66060);
 	bring(100000, 32120, 1400);
 	tls_user_expect(&server, 132120);
-}
-
-static void go_on(void)
-{
-	server.pause = false;
-	llp_resume(server.llp);
-	llp_mem_run(mem, STEPS);
 }
 
 /** What the user is done with makes room for what follows. */
@@ -190,83 +121,6 @@ static void nor_do_empty_records(void **state)
 	tls_user_expect(&server, 60000);
 }
 
-/** Behind new keys nothing that the peer sends helps. */
-static void nor_does_what_comes_behind_new_keys(void **state)
-{
-	unsigned shown;
-
-	begin(40);
-	have_memory(false);
-	server.chunk = 60000;
-	bring(0, 59980, 1400);
-	client.stack->records_max = 0;
-	assert_int_equal(server.stack->starved.count, 1);
-	shown = server.shown;
-	llp_mem_set_segment(mem, 1);
-	for (size_t at = 59980; at < 59999; at++)
-		bring(at, 1, 1);
-	assert_int_equal(server.shown, shown);
-	have_memory(true);
-	bring(59999, 1, 1);
-	tls_user_expect(&server, 60000);
-	assert_int_equal(server.stack->kept.held, 0);
-}
-
-/** Room was there, and then the user wanted all. */
-static void room_that_was_not_needed_is_not_held(void **state)
-{
-	begin(40);
-	have_memory(false);
-	server.chunk = 60000;
-	bring(0, 59980, 1400);
-	assert_int_equal(server.stack->starved.count, 1);
-	server.chunk = 0;
-	have_memory(true);
-	tls_input_try_starved(server.stack, NULL);
-	llp_mem_run(mem, STEPS);
-	tls_user_expect(&server, 59980);
-	assert_int_equal(server.stack->kept.held, 0);
-}
-
-static size_t takes_all(void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
-{
-	return total;
-}
-
-/** What waits behind new keys, for a share that it cannot have, is not opened for others' bytes. */
-static void nor_do_the_bytes_of_others(void **state)
-{
-	static struct llp_user_ops ops;
-	struct llp *first;
-	unsigned shown;
-	uint8_t byte = 1;
-
-	begin(40);
-	if (!rationed) /* there would be no second connection */
-		return;
-	have_memory(false);
-	server.chunk = 60000;
-	bring(0, 59990, 1400);
-	client.stack->records_max = 0;
-	assert_int_equal(server.stack->starved.count, 1);
-	first = server.llp;
-	server.llp = NULL;
-	client.connected = server.connected = false;
-	tls_user_connect(&client, mem, 1, PORT);
-	llp_mem_run(mem, STEPS);
-	assert_true(client.connected && server.connected && server.llp != first);
-	ops = *server.llp->user_ops;
-	ops.readable = takes_all;
-	server.llp->user_ops = &ops;
-	shown = server.shown;
-	for (unsigned i = 0; i < 100; i++) {
-		tls_user_send(&client, &byte, 1);
-		llp_mem_run(mem, STEPS);
-	}
-	assert_int_equal(server.shown, shown);
-	llp_abort(first);
-}
-
 static void segments_of_any_size_do(void **state)
 {
 	for (size_t segment = 1; segment < 60; segment += 7) {
@@ -320,26 +174,6 @@ static void a_user_that_pauses_goes_on(void **state)
 	tls_user_expect(&server, 0);
 	go_on();
 	tls_user_expect(&server, 10000);
-}
-
-/** The keys of what follows are not had before what was before them is done with. */
-static void keys_are_renewed_behind_what_waits(void **state)
-{
-	begin(4);
-	have_memory(false);
-	server.chunk = 5000;
-	bring(0, 5000, 500);
-	tls_user_expect(&server, 0);
-	tls_input_try_starved(server.stack, NULL);
-	llp_mem_run(mem, STEPS);
-	tls_user_expect(&server, 0);
-	have_memory(true);
-	tls_input_try_starved(server.stack, NULL);
-	llp_mem_run(mem, STEPS);
-	tls_user_expect(&server, 5000);
-	assert_int_not_equal(tls_stack_stats(server.stack)->updates_received, 0);
-	bring(5000, 10000, 500);
-	tls_user_expect(&server, 15000);
 }
 
 static void half_an_fpdu_does_not_hide_the_end(void **state)
@@ -507,20 +341,6 @@ static void the_end_waits_for_memory(void **state)
 	}
 }
 
-/** What waits for memory may be gone before there is some. */
-static void who_waits_may_end(void **state)
-{
-	begin(0);
-	have_memory(false);
-	server.chunk = 1000;
-	bring(0, 1500, 700);
-	llp_abort(server.llp);
-	server.llp = NULL;
-	tls_input_try_starved(server.stack, NULL);
-	llp_mem_run(mem, STEPS);
-	tls_user_expect(&server, 1000);
-}
-
 int main(void)
 {
 	int failed = 0;
@@ -533,14 +353,10 @@ int main(void)
 		TEST(nor_does_more_than_is_opened_at_a_time),
 		TEST(nor_does_a_record_in_pieces),
 		TEST(nor_do_empty_records),
-		TEST(nor_does_what_comes_behind_new_keys),
-		TEST(room_that_was_not_needed_is_not_held),
-		TEST(nor_do_the_bytes_of_others),
 		TEST(segments_of_any_size_do),
 		TEST(what_was_kept_before_comes_first),
 		TEST(memory_comes_and_goes),
 		TEST(a_user_that_pauses_goes_on),
-		TEST(keys_are_renewed_behind_what_waits),
 		TEST(half_an_fpdu_does_not_hide_the_end),
 		TEST(nor_that_the_stream_was_cut_off),
 		TEST(the_end_waits_behind_records),
@@ -550,7 +366,6 @@ int main(void)
 		TEST(what_was_opened_stands_before_no_end_that_waits),
 		TEST(the_end_waits_below),
 		TEST(the_end_waits_for_memory),
-		TEST(who_waits_may_end),
 	};
 
 	for (unsigned i = 0; i < 2; i++) {

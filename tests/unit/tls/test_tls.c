@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 /* clang-format on */
+#include "base/timer.h"
 #include "tls/tls.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@ static void a_stack_is_made_if_there_is_openssl(void **state)
 {
 	static struct tls_config config = {.mode = TLS_REQUIRED};
 	struct llp_stack below = {0};
-	const struct tls_stack_config cfg = {.below = &below, .tls = &config};
+	static struct timer_wheel wheel;
+	const struct tls_stack_config cfg = {.below = &below, .wheel = &wheel, .tls = &config};
 	struct tls_stack *s = NULL;
 	struct tls_error e = {""};
 	int fd, rc;

@@ -105,6 +105,12 @@ static const struct log_sink user_sink = {.line = user_log, .max_level = LOG_LEV
 
 uint64_t tls_user_now;
 
+void tls_user_pass(struct tls_user *u, uint64_t ns)
+{
+	tls_user_now += ns;
+	timer_wheel_run(&u->wheel, tls_user_now);
+}
+
 static uint64_t user_now(const void *ctx)
 {
 	return tls_user_now;
@@ -119,6 +125,7 @@ void tls_user_open(struct tls_user *u, struct llp_mem *m, unsigned host, const s
 	uint64_t records_max)
 {
 	const struct tls_stack_config cfg = {.below = llp_mem_stack(m, host),
+		.wheel = &u->wheel,
 		.tls = c,
 		.log = &user_sink,
 		.records_max = records_max,
@@ -128,6 +135,7 @@ void tls_user_open(struct tls_user *u, struct llp_mem *m, unsigned host, const s
 	struct tls_error e;
 
 	memset(u, 0, sizeof *u);
+	timer_wheel_init(&u->wheel, tls_user_now);
 	if (tls_stack_create(&cfg, &u->stack, &e) != 0)
 		fail_msg("%s", e.text);
 }

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_TLS_TLS_USER_H
 #define TESTS_UNIT_TLS_TLS_USER_H
 
+#include "base/timer.h"
 #include "support/llp_mem.h"
 #include "support/tls_files.h"
 #include "tls/tls.h"
@@ -12,6 +13,7 @@
 struct tls_user {
 	struct llp *llp; /**< NULL: not there yet, or gone */
 	struct tls_stack *stack;
+	struct timer_wheel wheel; /**< the stack's */
 	struct llp_listener *listener;
 	bool connected, eof, closed, protected_;
 	int error;
@@ -25,6 +27,9 @@ struct tls_user {
 
 /** The clock of all stacks, in ns. */
 extern uint64_t tls_user_now;
+
+/** @p ns pass, and the timers of its stack run. */
+void tls_user_pass(struct tls_user *u, uint64_t ns);
 
 /** A stack over host @p host of @p m. */
 void tls_user_open(struct tls_user *u, struct llp_mem *m, unsigned host, const struct tls_config *c,
