@@ -168,9 +168,9 @@ static void a_stack_may_end_that_looks_for_room(void **state)
 	server.chunk = 60000;
 	bring(0, 59980, 1400);
 	assert_true(timer_wheel_next(&server.wheel) != TIMER_NEVER);
+	have_memory(true);
 	tls_user_close(&server);
 	assert_true(timer_wheel_next(&server.wheel) == TIMER_NEVER);
-	have_memory(true);
 	tls_user_close(&client);
 	begin(0);
 }
