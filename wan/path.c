@@ -125,8 +125,9 @@ static uint64_t wan_path_link_send(struct wan_path *p, uint64_t now, uint32_t le
 {
 	uint64_t bits = ((uint64_t)len + p->cfg.overhead) * 8;
 
+	/* Without one a frame takes no time, but waits behind those that had one. */
 	if (p->cfg.rate == 0)
-		return now;
+		return now > p->free_at ? now : p->free_at;
 	if (p->free_at < now) {
 		p->free_at = now;
 		p->free_part = 0;

@@ -528,6 +528,34 @@ static void without_a_rate_there_is_no_queue(void **state)
 	close_path(p);
 }
 
+/** Nor does anything overtake what waits for a link whose rate is taken away. */
+static void nothing_overtakes_by_a_rate_that_is_taken_away(void **state)
+{
+	struct wan_path_config c = {.rate = 8000000,
+		.queue_unit = WAN_QUEUE_ENDLESS,
+		.delay = 10 * MS,
+		.jitter = 1000,
+		.jitter_reorders = true};
+	struct wan_path *p = open_path(&c);
+	uint64_t due;
+
+	for (uintptr_t k = 0; k < 20; k++)
+		put(p, 0, k, 1000, WAN_TAKEN);
+	c.rate = 0;
+	wan_path_configure(p, &c);
+	put(p, 0, 20, 1000, WAN_TAKEN);
+	for (uintptr_t k = 0; k < 19; k++)
+		assert_ptr_equal(wan_path_take(p, WAN_NEVER, &due), frame(k));
+	for (uintptr_t k = 19; k < 21; k++) {
+		assert_non_null(wan_path_take(p, WAN_NEVER, &due));
+		assert_in_range(due, 30 * MS - 1000, 30 * MS + 1000);
+	}
+	/* And what comes later does not wait. */
+	put(p, 25 * MS, 21, 1000, WAN_TAKEN);
+	assert_in_range(wan_path_next(p), 35 * MS - 1000, 35 * MS + 1000);
+	close_path(p);
+}
+
 static void a_queue_is_empty_when_all_are_out(void **state)
 {
 	struct wan_path *p = open_path(
@@ -604,6 +632,7 @@ int main(void)
 		cmocka_unit_test(a_change_is_for_frames_to_come),
 		cmocka_unit_test(nothing_overtakes_by_a_change),
 		cmocka_unit_test(without_a_rate_there_is_no_queue),
+		cmocka_unit_test(nothing_overtakes_by_a_rate_that_is_taken_away),
 		cmocka_unit_test(a_queue_is_empty_when_all_are_out),
 		cmocka_unit_test(the_same_seed_gives_the_same),
 	};
