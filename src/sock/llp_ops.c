@@ -158,6 +158,10 @@ static void sock_llp_release(struct llp *l)
 		sock_conn_drop(c);
 		return;
 	}
+	/* Perhaps only what was to be read held up the end, and no event comes any more. */
+	sock_conn_end_if_closed(c);
+	if (c->state == SOCK_OVER)
+		return;
 	c->fin_wanted = true;
 	if (!was)
 		sock_conn_orphan(c);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sock/buffer.h"
+#include "sock/conn.h"
 
 #include "tests/unit/sock/fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -404,6 +407,37 @@ static void what_is_of_no_use_does_not_hold_up_the_end(void **state)
 	end();
 }
 
+/** The kernel has both ends, and no more events. */
+static bool is_over_in_kernel(struct fixture *x)
+{
+	struct tcp_info info = {0};
+	socklen_t len = sizeof info;
+	int fd = sock_conn_of(x->seen.llp)->source.fd;
+
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+	       info.tcpi_state == TCP_CLOSE;
+}
+
+/** Nor does what is left, and nobody will take, keep the socket. */
+static void nor_does_a_user_that_lets_go_hold_it_up(void **state)
+{
+	begin();
+	f.seen.take = 0;
+	peer_sends(1000);
+	llp_shutdown(f.seen.llp);
+	shutdown(f.peer_fd, SHUT_WR);
+	fixture_until(&f, has_eof);
+	fixture_until(&f, is_over_in_kernel);
+	for (unsigned i = 0; i < 20; i++)
+		fixture_round(&f);
+	assert_int_equal(f.seen.closes, 0);
+	llp_release(f.seen.llp);
+	f.seen.llp = NULL;
+	assert_int_equal(sock_stack_stats(f.s)->connections, 0);
+	end();
+	assert_int_equal(f.seen.closes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +456,7 @@ int main(void)
 		cmocka_unit_test(both_ends_wait_behind_a_full_buffer),
 		cmocka_unit_test(both_ends_come_behind_what_is_left),
 		cmocka_unit_test(what_is_of_no_use_does_not_hold_up_the_end),
+		cmocka_unit_test(nor_does_a_user_that_lets_go_hold_it_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
