@@ -309,7 +309,7 @@ static void mpa_on_acked(void *user)
 
 static void mpa_tell_eof_waits(struct mpa *m)
 {
-	if (m->eof != MPA_EOF_NONE && m->rx_paused && m->ops->eof_waits)
+	if (mpa_eof_waits(m) && m->ops->eof_waits)
 		m->ops->eof_waits(m->user);
 }
 

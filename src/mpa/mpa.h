@@ -352,6 +352,12 @@ void mpa_cancel(struct mpa *m);
  */
 bool mpa_rx_pause(struct mpa *m);
 
+/** The peer has closed behind the ULPDU that waits. */
+static inline bool mpa_eof_waits(const struct mpa *m)
+{
+	return m->eof != MPA_EOF_NONE && m->rx_paused;
+}
+
 /**
  * Show the ULPDUs that wait in the LLP. They come from inside of this call, and so may any other
  * upcall, closed() too (llp_resume()); inside ulpdu() they come when that has returned.

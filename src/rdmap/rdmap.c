@@ -195,6 +195,11 @@ void rdmap_recv_posted(struct rdmap *r)
 		mpa_rx_resume(r->mpa);
 }
 
+bool rdmap_eof_waits(const struct rdmap *r)
+{
+	return rdmap_alive(r) && mpa_eof_waits(r->mpa);
+}
+
 void rdmap_take_answers_only(struct rdmap *r)
 {
 	r->answers_only = true;

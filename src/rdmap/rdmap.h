@@ -447,10 +447,13 @@ static inline bool rdmap_terminate_waits(const struct rdmap *r)
 /** A receive element was posted: a message may wait for it. */
 void rdmap_recv_posted(struct rdmap *r);
 
+/** Has the peer closed behind a message that waits for a receive element? */
+bool rdmap_eof_waits(const struct rdmap *r);
+
 /**
  * The peer has closed behind a message that waits for a receive element, which is waited for no
  * longer: it is dropped, and so is what follows, but answers to requests and a Terminate. Then
- * ended() or peer_closed() tells what the stream ended by. Only after peer_closing().
+ * ended() or peer_closed() tells what the stream ended by. Only if rdmap_eof_waits().
  */
 void rdmap_take_answers_only(struct rdmap *r);
 

@@ -201,7 +201,10 @@ static void conn_stream_deadline(struct conn *c, bool stood_still)
 	} else if (conn_close_progress(c) || stood_still) {
 		conn_set_deadline(c, c->rnic->close_timeout);
 	} else {
-		qp_abort(c->qp, -ETIMEDOUT);
+		/* The peer's FIN may have come, and only a message be waited for. */
+		conn_set_deadline(c, c->rnic->close_timeout);
+		if (!recv_wait_give_up(c->qp))
+			qp_abort(c->qp, -ETIMEDOUT);
 	}
 }
 

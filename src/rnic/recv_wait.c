@@ -122,11 +122,22 @@ void recv_wait_taken(struct rnic_qp *qp)
 		recv_wait_stop_listening(qp);
 }
 
+bool recv_wait_give_up(struct rnic_qp *qp)
+{
+	if (!qp->closing || !qp->wait.held || !rdmap_eof_waits(&qp->rdmap))
+		return false;
+	recv_wait_end(qp);
+	rdmap_take_answers_only(&qp->rdmap);
+	return true;
+}
+
 static void recv_wait_on_time_over(struct timer *t, uint64_t now)
 {
 	struct rnic_qp *qp = container_of(t, struct rnic_qp, wait.timer);
+	bool over = !recv_wait_has_recv(qp) && !timer_stood_still(t, now);
 
-	recv_wait_look_again(qp, !recv_wait_has_recv(qp) && !timer_stood_still(t, now));
+	if (!over || !recv_wait_give_up(qp))
+		recv_wait_look_again(qp, over);
 }
 
 void recv_wait_init(struct rnic_qp *qp)

@@ -59,6 +59,14 @@ bool recv_wait_has_turn(const struct rnic_qp *qp);
 /** A message has its receive element: this QP's turn is over. */
 void recv_wait_taken(struct rnic_qp *qp);
 
+/**
+ * Wait for a receive no longer, if the program has disconnected and the peer has closed behind the
+ * message that waits. That is no error, as it is with a peer that may still hear of it: the message
+ * is dropped, and the connection ends in good order.
+ * @return false: it is not so, and nothing is done.
+ */
+bool recv_wait_give_up(struct rnic_qp *qp);
+
 /** The connection is over: no message waits any more. */
 void recv_wait_end(struct rnic_qp *qp);
 

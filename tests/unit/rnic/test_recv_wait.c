@@ -16,12 +16,14 @@
 #include <cmocka.h>
 
 #define PATIENCE 100 /* ms */
+#define CLOSE    300
 
 static int start(void **state, uint32_t patience)
 {
 	static struct pair p;
-	const struct rnic_config cfg = {
-		.mpa = {.revision = 2, .crc = true}, .rnr_timeout_ms = patience};
+	const struct rnic_config cfg = {.mpa = {.revision = 2, .crc = true},
+		.close_timeout_ms = CLOSE,
+		.rnr_timeout_ms = patience};
 
 	pair_init(&p, &cfg);
 	pair_connect(&p);
@@ -37,6 +39,11 @@ static int setup(void **state)
 static int setup_without_patience(void **state)
 {
 	return start(state, 0);
+}
+
+static int setup_with_much(void **state)
+{
+	return start(state, 100 * CLOSE);
 }
 
 static int teardown(void **state)
@@ -145,6 +152,64 @@ static void ends_with_the_connection(void **state)
 	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_ERROR);
 }
 
+static void expect_end(const struct side *s, unsigned n)
+{
+	assert_int_equal(pair_count(s, RNIC_EP_DISCONNECTED), n);
+	if (n != 0)
+		assert_int_equal(pair_last(s)->status, 0);
+}
+
+/* Both sides are through, but for a message that b has no receive for. */
+static void both_disconnect_behind_a_message(struct pair *p)
+{
+	send(p, 1);
+	expect_waiting(p);
+	assert_int_equal(rnic_ep_disconnect(p->b.request), 0);
+	pair_run(p);
+	assert_true(rnic_qp_get_state(p->a.qp) != RNIC_QP_RTS);
+	expect_end(&p->b, 0);
+}
+
+static void comes_behind_a_disconnect(void **state)
+{
+	struct pair *p = *state;
+
+	both_disconnect_behind_a_message(p);
+	pair_post_recv(&p->b, p->b.qp, 7, 0, 64);
+	pair_expect(p, &p->b, 7, RDMAP_WC_SUCCESS);
+	expect_end(&p->a, 1);
+	expect_end(&p->b, 1);
+}
+
+/* It is no error then, and no Terminate could tell of it. */
+static void expect_end_in_good_order(struct pair *p)
+{
+	expect_end(&p->a, 1);
+	expect_end(&p->b, 1);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
+	assert_int_equal(p->a.n_events + p->b.n_events, 0);
+}
+
+static void does_not_come_behind_a_disconnect(void **state)
+{
+	struct pair *p = *state;
+
+	both_disconnect_behind_a_message(p);
+	pair_advance(p, PATIENCE - 10);
+	expect_end(&p->b, 0);
+	pair_advance(p, 20);
+	expect_end_in_good_order(p);
+}
+
+static void does_not_hold_up_a_close_for_longer_than_a_peer_may(void **state)
+{
+	struct pair *p = *state;
+
+	both_disconnect_behind_a_message(p);
+	pair_advance(p, 3 * CLOSE);
+	expect_end_in_good_order(p);
+}
+
 #define FLOWS    3
 #define MESSAGES 20
 
@@ -238,6 +303,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(need_not_wait, setup_without_patience, teardown),
 		cmocka_unit_test_setup_teardown(ends_with_its_qp, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_with_the_connection, setup, teardown),
+		cmocka_unit_test_setup_teardown(comes_behind_a_disconnect, setup, teardown),
+		cmocka_unit_test_setup_teardown(does_not_come_behind_a_disconnect, setup, teardown),
+		cmocka_unit_test_setup_teardown(does_not_hold_up_a_close_for_longer_than_a_peer_may,
+			setup_with_much, teardown),
 		cmocka_unit_test_setup_teardown(has_its_turn_at_an_srq, setup, teardown),
 	};
 
