@@ -117,13 +117,16 @@ static void engine_thread_catch_up(struct engine_thread *t)
 			return;
 }
 
-static void engine_thread_housekeeping(struct engine_thread *t, uint64_t now)
+/** @return the time: without the lock, that is perhaps of a counter that has jumped. */
+static uint64_t engine_thread_housekeeping(struct engine_thread *t)
 {
 	struct poller *p = t->cfg.poller;
+	uint64_t now;
 	bool up;
 
-	t->next_housekeeping = now + IDLE_LINK_NS;
 	engine_lock(p->engine);
+	now = p->engine->now;
+	t->next_housekeeping = now + IDLE_LINK_NS;
 	engine_thread_catch_up(t);
 	up = p->source->watch(p);
 	if (up != t->link_up && t->cfg.link_changed)
@@ -134,6 +137,7 @@ static void engine_thread_housekeeping(struct engine_thread *t, uint64_t now)
 	if (t->cfg.housekeeping)
 		t->cfg.housekeeping(t->cfg.ctx);
 	engine_unlock(p->engine);
+	return now;
 }
 
 /**
@@ -251,7 +255,7 @@ static void engine_thread_look(struct engine_thread *t)
 
 	engine_thread_count(&t->stats.looks);
 	if (now >= t->next_housekeeping)
-		engine_thread_housekeeping(t, now);
+		now = engine_thread_housekeeping(t);
 	if (engine_is_handed_over(e))
 		idle_recall(&t->idle, now, engine_count_visits(e));
 	if (idle_look(&t->idle, now, engine_count_visits(e), engine_is_held(e))) {
@@ -276,11 +280,9 @@ static void engine_thread_look(struct engine_thread *t)
 
 static void engine_thread_look_dedicated(struct engine_thread *t)
 {
-	uint64_t now = clock_ns(&t->cfg.poller->clock);
-
 	engine_thread_count(&t->stats.looks);
-	if (now >= t->next_housekeeping)
-		engine_thread_housekeeping(t, now);
+	if (clock_ns(&t->cfg.poller->clock) >= t->next_housekeeping)
+		(void)engine_thread_housekeeping(t);
 	engine_thread_drive(t, false);
 }
 

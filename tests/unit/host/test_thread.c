@@ -40,9 +40,24 @@ static void on_link(void *ctx, bool up)
 	atomic_fetch_add(&links, up ? 1 : 1000);
 }
 
+/** Cycles that the counter jumps ahead behind the next round that is no housekeeping. */
+static uint64_t jump;
+static bool jump_waits;
+
 static void on_housekeeping(void *ctx)
 {
+	jump_waits = true;
 	atomic_fetch_add(&housekeepings, 1);
+}
+
+static void leave_and_jump(void *ctx)
+{
+	poller_ops.leave(ctx);
+	if (!jump_waits) {
+		poller.clock.base.tsc -= jump;
+		jump = 0;
+	}
+	jump_waits = false;
 }
 
 static struct engine_thread *start(bool dedicated, int core)
@@ -100,6 +115,36 @@ static void the_link_is_told_and_housekeeping_done(void **state)
 		sched_yield();
 	engine_thread_stop(t);
 	assert_int_equal(atomic_load(&links), 1);
+}
+
+/** A counter that jumps ahead, as by a migration, is left: nothing waits for as long. */
+static void housekeeping_goes_on_when_the_counter_jumps(void **state)
+{
+	const unsigned __int128 ahead = (unsigned __int128)UINT64_C(120000000000) << 32;
+	const struct engine_ops *before = engine.ops;
+	const struct port_clock clock = poller.clock;
+	struct engine_ops ops = *before;
+
+	/* The counter begins with the machine. */
+	if (!clock.mult || clock.base.tsc < (uint64_t)(ahead / clock.mult))
+		skip();
+	ops.leave = leave_and_jump;
+	engine.ops = &ops;
+	for (unsigned dedicated = 0; dedicated < 2; dedicated++) {
+		struct engine_thread *t;
+
+		jump = (uint64_t)(ahead / clock.mult);
+		jump_waits = true; /* the thread's start */
+		atomic_store(&housekeepings, 0);
+		t = start(dedicated, dedicated ? 0 : -1);
+		while (atomic_load(&housekeepings) < 4)
+			sched_yield();
+		engine_thread_stop(t);
+		assert_int_equal(jump, 0);
+		assert_int_equal(poller.clock.mult, 0);
+		poller.clock = clock;
+	}
+	engine.ops = before;
 }
 
 /** One frame to the port, which net_ring hands back to it. */
@@ -409,6 +454,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(timers_fire_without_the_application),
 		cmocka_unit_test(the_link_is_told_and_housekeeping_done),
+		cmocka_unit_test(housekeeping_goes_on_when_the_counter_jumps),
 		cmocka_unit_test(what_a_peer_sent_is_taken_before_it_is_found_to_have_ended),
 		cmocka_unit_test(a_polling_application_is_left_alone),
 		cmocka_unit_test(an_application_that_goes_to_sleep_is_served),
