@@ -264,6 +264,13 @@ static bool port_has_carrier(struct port *p)
 	return c == CARRIER_UP || c == CARRIER_UNKNOWN;
 }
 
+/** A TAP's interface may be deleted under it, too, of which its driver does not tell. */
+static void port_look_for_tap(struct port *p)
+{
+	if (p->is_tap && p->rx_fd >= 0 && rxfd_tap_is_gone(p->rx_fd))
+		atomic_store_explicit(&p->gone, true, memory_order_relaxed);
+}
+
 bool port_is_gone(const struct port *p)
 {
 	return atomic_load_explicit(&p->gone, memory_order_relaxed);
@@ -291,7 +298,8 @@ bool port_link(struct port *p, uint32_t *speed)
 
 	if (rte_eth_link_get_nowait(p->id, &l))
 		l.link_status = p->link_up;
-	if (p->if_index && !port_has_carrier(p))
+	port_look_for_tap(p);
+	if ((p->if_index && !port_has_carrier(p)) || (p->is_tap && port_is_gone(p)))
 		l.link_status = RTE_ETH_LINK_DOWN;
 	p->link_up = p->started && l.link_status == RTE_ETH_LINK_UP;
 	/* A memif has a connection now. */
@@ -337,6 +345,9 @@ bool port_watch(struct port *p)
 	port_link(p, NULL);
 	if (p->is_memif)
 		port_watch_memif(p);
+	/* It would poll in error without end. */
+	if (p->is_tap && port_is_gone(p))
+		p->rx_fd = -1;
 	if (p->memif.by_driver)
 		intr_gate_shut(p->intr_gate);
 	else

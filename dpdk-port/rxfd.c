@@ -2,12 +2,12 @@
 #include "dpdk-port/rxfd.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/if_packet.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -95,4 +95,11 @@ int rxfd_tap_quiet(const char *ifname, struct rxfd_signal *signal)
 		return -1;
 	*signal = rxfd_signal_of(fd);
 	return fd;
+}
+
+bool rxfd_tap_is_gone(int fd)
+{
+	struct ifreq ifr;
+
+	return ioctl(fd, TUNGETIFF, &ifr) < 0 && errno == EBADFD;
 }

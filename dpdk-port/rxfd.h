@@ -10,6 +10,7 @@
 #ifndef DPDK_PORT_RXFD_H
 #define DPDK_PORT_RXFD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /**
@@ -34,5 +35,8 @@ struct rxfd_signal {
  * @param[out] signal its handler must be called before each poll, instead of the signal.
  */
 int rxfd_tap_quiet(const char *ifname, struct rxfd_signal *signal);
+
+/** True when the interface of TAP queue @p fd was deleted: it polls in error from then on. */
+bool rxfd_tap_is_gone(int fd);
 
 #endif

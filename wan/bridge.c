@@ -396,6 +396,8 @@ static void wan_bridge_tick(struct wan_bridge *b)
 	for (unsigned i = 0; i < 2; i++) {
 		b->up[i] = port_watch(b->port[i]);
 		b->error[i] = false;
+		if (port_is_gone(b->port[i]))
+			wan_bridge_note_error(b, i);
 	}
 	if (b->cfg.tick)
 		b->cfg.tick(b->cfg.ctx);

@@ -481,6 +481,46 @@ static void a_tap_receives_although_a_signal_has_come(void **state)
 	port_close(p);
 }
 
+static void delete_interface(const char *name)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		execlp("ip", "ip", "link", "del", name, (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* Its descriptor polls in error without end: who sleeps on it would not sleep. */
+static void a_tap_that_is_deleted_is_gone(void **state)
+{
+	char device[48], name[16];
+	struct port *p;
+
+	if (geteuid() != 0 || access("/dev/net/tun", R_OK | W_OK) != 0)
+		skip();
+	snprintf(name, sizeof name, "uiwg%d", (int)getpid());
+	snprintf(device, sizeof device, "net_tap1,iface=%s", name);
+	p = open_port(device);
+	assert_true(port_watch(p));
+	assert_false(port_is_gone(p));
+	assert_true(port_rx_fd(p) >= 0);
+	delete_interface(name);
+	assert_false(port_link(p, NULL));
+	assert_true(port_is_gone(p));
+	assert_false(port_watch(p));
+	assert_true(port_is_gone(p));
+	assert_int_equal(port_rx_fd(p), -1);
+	port_tx(p, frame(p, 1));
+	port_flush(p);
+	assert_false(port_has_queued(p));
+	port_close(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,6 +535,7 @@ int main(void)
 		cmocka_unit_test(frames_leave_in_no_more_segments_than_the_driver_takes),
 		cmocka_unit_test(captures_both_directions),
 		cmocka_unit_test(a_tap_receives_although_a_signal_has_come),
+		cmocka_unit_test(a_tap_that_is_deleted_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
