@@ -3,8 +3,11 @@
 
 #include "base/huge_pages.h"
 
+#include <errno.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_mbuf_pool_ops.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define POOL_ROOM_MIN 2048u
@@ -12,6 +15,7 @@
 #define POOL_MAX_BUFS (UINT64_C(1) << 30)
 /** References to memory are counted in 16 bits; as many packets as a port's queue holds. */
 #define POOL_EXTERNAL 16383u
+#define POOL_STACK    "stack"
 
 static void pool_unmap(struct rte_mempool_memhdr *h, void *opaque)
 {
@@ -49,7 +53,7 @@ static struct rte_mempool *pool_create_private(
 
 	if (!p)
 		return NULL;
-	if (rte_mempool_set_ops_byname(p, "stack", NULL) == 0) {
+	if (rte_mempool_set_ops_byname(p, POOL_STACK, NULL) == 0) {
 		rte_pktmbuf_pool_init(p, &private);
 		if (pool_populate(p, n)) {
 			rte_mempool_obj_iter(p, rte_pktmbuf_init, NULL);
@@ -65,7 +69,7 @@ static struct rte_mempool *pool_create_shared(
 	const char *name, unsigned n, uint32_t room, int socket)
 {
 	struct rte_mempool *p = rte_pktmbuf_pool_create_by_ops(
-		name, n, POOL_CACHE, 0, (uint16_t)room, socket, "stack");
+		name, n, POOL_CACHE, 0, (uint16_t)room, socket, POOL_STACK);
 
 	/* An application's own EAL may have been built or started without the stack driver. */
 	if (!p && rte_errno != ENOMEM)
@@ -90,6 +94,24 @@ struct rte_mempool *pool_create(
 	if (p)
 		return p;
 	return pool_create_shared(name, n, room + RTE_PKTMBUF_HEADROOM, socket);
+}
+
+static bool pool_has_driver(const char *name)
+{
+	for (unsigned i = 0; i < rte_mempool_ops_table.num_ops; i++)
+		if (strcmp(rte_mempool_ops_table.ops[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+int pool_failed(int error)
+{
+	return pool_has_driver(rte_mbuf_best_mempool_ops()) ? error : -ENODEV;
+}
+
+bool pool_is_stack(const struct rte_mempool *p)
+{
+	return strcmp(rte_mempool_get_ops(p->ops_index)->name, POOL_STACK) == 0;
 }
 
 struct rte_mempool *pool_create_external(const char *name, int socket)

@@ -27,6 +27,15 @@
 struct rte_mempool *pool_create(
 	const char *name, uint32_t frame, uint32_t mib, int socket, bool private);
 
+/**
+ * Why a pool could not be made. DPDK says EINVAL where it has no driver of mempools, which an
+ * application may have left out. @return -ENODEV then, else @p error.
+ */
+int pool_failed(int error);
+
+/** False where DPDK has no driver of stacks, and the shared part is a ring. */
+bool pool_is_stack(const struct rte_mempool *p);
+
 /** A pool of buffers without memory of their own. @return NULL with rte_errno set. */
 struct rte_mempool *pool_create_external(const char *name, int socket);
 

@@ -374,6 +374,33 @@ static int port_on_removal(uint16_t id, enum rte_eth_event_type type, void *arg,
 	return 0;
 }
 
+/** A ring uses all buffers in turn. */
+static void port_tell_ring(const struct opening *o)
+{
+	if (!pool_is_stack(o->p->pool))
+		log_printf(o->cfg->log, LOG_LEVEL_WARNING,
+			"port %s: DPDK's mempool_stack is not in this process: packet buffers are "
+			"in a ring, and seldom in the CPU's cache",
+			o->cfg->device);
+}
+
+static int port_create_pool(struct opening *o, const char *name, int socket)
+{
+	struct port *p = o->p;
+	int r;
+
+	p->pool = pool_create(name, o->frame, o->cfg->memory_mib, socket, p->copies);
+	if (p->pool) {
+		port_tell_ring(o);
+		return 0;
+	}
+	r = pool_failed(-rte_errno);
+	return port_fail(o, r, "no %s for its packet buffers",
+		r == -ENODEV                      ? "mempool driver (DPDK's mempool_ring)"
+		: eal_is_software(o->cfg->device) ? "memory"
+						  : "hugepages");
+}
+
 static int port_setup_queues(struct opening *o)
 {
 	struct port *p = o->p;
@@ -384,10 +411,9 @@ static int port_setup_queues(struct opening *o)
 
 	/* Each of its own: port_free_pool() may have left some. */
 	snprintf(name, sizeof name, "uiwarp-%u.%u", p->id, ++port_opened);
-	p->pool = pool_create(name, o->frame, o->cfg->memory_mib, socket, p->copies);
-	if (!p->pool)
-		return port_fail(o, -rte_errno, "no %s for its packet buffers",
-			eal_is_software(o->cfg->device) ? "memory" : "hugepages");
+	r = port_create_pool(o, name, socket);
+	if (r)
+		return r;
 	snprintf(name, sizeof name, "uiwarp-%u.%u-ext", p->id, port_opened);
 	if (p->caps.external && !(p->external = pool_create_external(name, socket)))
 		return port_fail(o, -rte_errno, "no memory for buffers of parts of frames");

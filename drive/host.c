@@ -2,6 +2,7 @@
 #include "drive/host.h"
 
 #include "dpdk-port/eal.h"
+#include "dpdk-port/pool.h"
 #include "drive/address.h"
 #include "tcp/cc.h"
 
@@ -9,12 +10,14 @@
 #include <rte_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The public names are the stack's own by another name. */
 _Static_assert((int)UIWARP_TCP_COOKIES_OFF == (int)TCP_COOKIES_OFF, "cookies");
 _Static_assert((int)UIWARP_TCP_ECN_ON == (int)TCP_ECN_ON, "ECN");
 
 #define DEFAULT_PACKETS 4096
+#define PACKETS_MAX     ((1u << 30) - 1) /* DPDK's rings overflow beyond */
 #define ROOM_MIN        2048
 
 static void host_fill(void *ctx, void *buf, size_t len)
@@ -62,8 +65,14 @@ static int host_start_pool(struct uiwarp_tcp *h)
 	unsigned room = RTE_MAX(h->cfg.mtu + 128u, (unsigned)ROOM_MIN);
 	struct port_error why;
 	char name[32];
-	int err = eal_start(&eal, &why);
+	int err;
 
+	if (h->cfg.packets > PACKETS_MAX) {
+		log_printf(&h->log, LOG_LEVEL_ERROR, "packets %u: at most %u", h->cfg.packets,
+			PACKETS_MAX);
+		return -EINVAL;
+	}
+	err = eal_start(&eal, &why);
 	if (err) {
 		log_printf(&h->log, LOG_LEVEL_ERROR, "%s", why.text);
 		return err;
@@ -71,7 +80,13 @@ static int host_start_pool(struct uiwarp_tcp *h)
 	snprintf(name, sizeof name, "tcp%p", (void *)h);
 	h->pool = rte_pktmbuf_pool_create(
 		name, h->cfg.packets, 0, 0, room + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
-	return h->pool ? 0 : -rte_errno;
+	if (h->pool)
+		return 0;
+	err = pool_failed(-rte_errno);
+	log_printf(&h->log, LOG_LEVEL_ERROR, "no %s for %u packet buffers: %s",
+		err == -ENODEV ? "mempool driver (DPDK's mempool_ring)" : "memory", h->cfg.packets,
+		strerror(-err));
+	return err;
 }
 
 static int host_start_ip(struct uiwarp_tcp *h)

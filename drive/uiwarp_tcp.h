@@ -84,7 +84,10 @@ struct uiwarp_tcp_config {
 	void *log_ctx;
 };
 
-/** @return 0, -EINVAL (mtu, congestion_control), -ENOMEM, -ENODEV (DPDK does not start). */
+/**
+ * @return 0, -EINVAL (mtu, congestion_control, 2^30 packets or more), -ENOMEM, -ENODEV
+ *         (DPDK does not start, or has no driver of mempools; the log says which).
+ */
 UIWARP_TCP_API int uiwarp_tcp_create(
 	const struct uiwarp_tcp_config *cfg, uint64_t now, struct uiwarp_tcp **out);
 

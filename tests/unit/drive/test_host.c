@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pair.h"
+#include "support/mempool_ops.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* An echo request from 192.0.2.2 to 192.0.2.1, checksums by hand. */
@@ -108,6 +110,28 @@ static void bad_configurations_are_refused(void **state)
 	uiwarp_tcp_destroy(NULL);
 }
 
+static void note_line(void *ctx, const char *line)
+{
+	snprintf(ctx, 256, "%s", line);
+}
+
+static void a_pool_that_cannot_be_made_is_told_of(void **state)
+{
+	char said[256] = "";
+	struct uiwarp_tcp_config cfg = {.packets = 1u << 31, .log = note_line, .log_ctx = said};
+	struct uiwarp_tcp *h;
+
+	assert_int_equal(uiwarp_tcp_create(&cfg, 0, &h), -EINVAL);
+	assert_non_null(strstr(said, "packets 2147483648: at most 1073741823"));
+	cfg.packets = 0;
+	mempool_ops_leave_out("ring_mp_mc");
+	assert_int_equal(uiwarp_tcp_create(&cfg, 0, &h), -ENODEV);
+	mempool_ops_leave_out(NULL);
+	assert_non_null(strstr(said, "no mempool driver"));
+	assert_int_equal(uiwarp_tcp_create(&cfg, 0, &h), 0);
+	uiwarp_tcp_destroy(h);
+}
+
 static void a_lost_syn_comes_again_after_a_second(void **state)
 {
 	struct sockaddr_storage e = endpoint("2001:db8::9", PORT);
@@ -161,6 +185,7 @@ int main(void)
 		cmocka_unit_test(no_neighbours_are_asked_or_answered),
 		cmocka_unit_test(same_calls_same_packets),
 		cmocka_unit_test(bad_configurations_are_refused),
+		cmocka_unit_test(a_pool_that_cannot_be_made_is_told_of),
 		cmocka_unit_test(a_lost_syn_comes_again_after_a_second),
 		cmocka_unit_test(time_passes_until_nothing_is_waited_for),
 	};

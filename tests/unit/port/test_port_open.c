@@ -4,6 +4,7 @@
 
 #include "support/capabilities.h"
 #include "support/limit.h"
+#include "support/mempool_ops.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -315,6 +316,42 @@ static void a_port_that_opens_is_described_in_one_line(void **state)
 	assert_string_equal(said, "2 port net_null7: net_null, mtu 1500, 02:00:00:00:00:09");
 }
 
+static char warned[512];
+
+static void keep_warning(void *ctx, enum log_level level, const char *text)
+{
+	if (level == LOG_LEVEL_WARNING)
+		snprintf(warned, sizeof warned, "%s", text);
+}
+
+static void packet_buffers_in_a_ring_are_told_of(void **state)
+{
+	const struct log_sink sink = {.line = keep_warning, .max_level = LOG_LEVEL_DEBUG};
+	struct port_config cfg = config_of("net_null7");
+
+	cfg.log = &sink;
+	port_close(open_port(&cfg));
+	assert_string_equal(warned, "");
+	mempool_ops_leave_out("stack");
+	port_close(open_port(&cfg));
+	mempool_ops_leave_out(NULL);
+	assert_non_null(
+		strstr(warned, "port net_null7: DPDK's mempool_stack is not in this process"));
+}
+
+static void a_dpdk_without_mempools(void **state)
+{
+	struct port_config cfg = config_of("net_null7");
+	uint32_t all = rte_mempool_ops_table.num_ops;
+
+	rte_mempool_ops_table.num_ops = 0;
+	assert_refused(&cfg, -ENODEV,
+		"port \"net_null7\": no mempool driver (DPDK's mempool_ring) for its packet "
+		"buffers: *");
+	rte_mempool_ops_table.num_ops = all;
+	port_close(open_port(&cfg));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +369,8 @@ int main(void)
 		cmocka_unit_test(more_memory_than_there_is),
 		cmocka_unit_test(a_port_that_was_refused_opens_when_it_is_asked_for_rightly),
 		cmocka_unit_test(a_port_that_opens_is_described_in_one_line),
+		cmocka_unit_test(packet_buffers_in_a_ring_are_told_of),
+		cmocka_unit_test(a_dpdk_without_mempools),
 	};
 
 	return cmocka_run_group_tests(tests, start_the_eal, NULL);
