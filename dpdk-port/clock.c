@@ -64,6 +64,7 @@ void clock_init(struct port_clock *c, const struct clock_sample *since)
 	c->base = clock_sample_now();
 	atomic_init(&c->mult, 0);
 	atomic_init(&c->ahead, 0);
+	c->left = false;
 	if (!clock_tsc_is_invariant() || (since && c->base.tsc < since->tsc))
 		return;
 	cycles = rte_get_tsc_hz();
@@ -96,5 +97,6 @@ uint64_t clock_doubt(struct port_clock *c, uint64_t last, uint64_t now)
 		return now;
 	atomic_store_explicit(&c->ahead, last - kernel, memory_order_relaxed);
 	atomic_store_explicit(&c->mult, 0, memory_order_release);
+	c->left = true;
 	return last;
 }

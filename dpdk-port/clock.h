@@ -24,6 +24,7 @@ struct port_clock {
 	struct clock_sample base;
 	_Atomic uint64_t mult;  /**< ns per cycle, times 2^32; 0: clock_gettime(), from now on */
 	_Atomic uint64_t ahead; /**< then: ns to add to it, modulo 2^64 */
+	bool left;              /**< the TSC, as it has jumped; of who calls clock_onward() */
 };
 
 /** Two cores' counters may differ by less, ns. A counter that goes back further has jumped. */
@@ -41,6 +42,11 @@ struct clock_sample clock_sample_now(void);
  *              rate, as DPDK's own figure is rounded to 10 MHz. NULL: use DPDK's figure.
  */
 void clock_init(struct port_clock *c, const struct clock_sample *since);
+
+/** What is to be said, once, of a clock that has left the TSC. */
+#define CLOCK_LEFT                                                                                 \
+	"the processor's time stamp counter has jumped, as by a suspend or a migration: the time " \
+	"is the kernel's from now on"
 
 /** CLOCK_MONOTONIC in ns, by the kernel. */
 uint64_t clock_kernel_ns(void);

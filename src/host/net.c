@@ -111,6 +111,10 @@ static void net_housekeeping(void *ctx)
 
 	if (!n->told_gone && n->ops->is_gone(n))
 		net_tell_gone(n);
+	if (!n->told_clock && n->poller.clock.left) {
+		n->told_clock = true;
+		log_printf(&n->log.sink, LOG_LEVEL_WARNING, CLOCK_LEFT);
+	}
 	n->ops->housekeeping(n);
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A host on DPDK's null port: each step of opening that can fail, and what an open one tells. */
-#include "host/net.h"
+#include "host/net_priv.h"
 #include "ip/udp.h"
 #include "ud/net.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -176,6 +177,49 @@ static void test_open_host(void **state)
 	net_close(n);
 }
 
+static _Atomic unsigned told, looks;
+static const struct net_ops *real;
+
+static void count_jumps(void *ctx, enum log_level level, const char *text)
+{
+	if (strstr(text, "time stamp counter has jumped"))
+		atomic_fetch_add(&told, 1);
+}
+
+static void count_looks(struct net *n)
+{
+	real->housekeeping(n);
+	atomic_fetch_add(&looks, 1);
+}
+
+static void test_a_counter_that_has_jumped_is_told_of_once(void **state)
+{
+	struct config_error e = {.text = ""};
+	struct net *n = NULL;
+	struct config c;
+	struct net_ops ops;
+
+	configure(&c);
+	assert_int_equal(config_set(&c, "log=warning", &e), 0);
+	assert_int_equal(net_open(&c, &n, &e), 0);
+	if (!n->poller.clock.mult) { /* there is no counter to go by */
+		net_close(n);
+		skip();
+	}
+	n->log.sink.line = count_jumps;
+	real = n->ops;
+	ops = *real;
+	ops.housekeeping = count_looks;
+	n->ops = &ops;
+	n->poller.clock.base.tsc += UINT64_C(1) << 40; /* minutes */
+	assert_int_equal(net_start(n, NULL, &e), 0);
+	while (atomic_load(&looks) < 3)
+		sched_yield();
+	net_stop(n);
+	assert_int_equal(atomic_load(&told), 1);
+	net_close(n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +228,7 @@ int main(void)
 		cmocka_unit_test(test_capture_path),
 		cmocka_unit_test(test_ports_of_ud_stay_free),
 		cmocka_unit_test(test_open_host),
+		cmocka_unit_test(test_a_counter_that_has_jumped_is_told_of_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

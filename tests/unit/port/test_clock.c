@@ -97,8 +97,10 @@ static void goes_on_when_its_counter_has_jumped(void **state)
 		last = clock_onward(&c, c.base.ns);
 		move(&c, jumps[i]);
 		before = clock_kernel_ns();
+		assert_false(c.left);
 		assert_int_equal(clock_onward(&c, last), last);
 		assert_int_equal(c.mult, 0);
+		assert_true(c.left);
 		while (clock_onward(&c, last) == last)
 			;
 		now = clock_ns(&c);
