@@ -201,5 +201,5 @@ void rdmap_on_atomic_response(struct rdmap *r, struct ddp_segment *s)
 		return;
 	}
 	ddp_advance(&r->ddp, s);
-	rdmap_read_done(r, w, RDMAP_WC_SUCCESS);
+	rdmap_read_done(r, w);
 }

@@ -27,9 +27,8 @@ static bool rdmap_placement_is_sink(const struct rdmap_wqe *w, const struct ddp_
 {
 	const struct rdmap_sge *sink = &w->sge[0];
 
-	return (w->op == RDMAP_WR_READ || w->op == RDMAP_WR_READ_INV) && w->num_sge != 0 &&
-	       sink->stag == s->stag && s->to - sink->addr <= w->length &&
-	       s->len <= w->length - (s->to - sink->addr);
+	return w->op == RDMAP_WR_READ && w->num_sge != 0 && sink->stag == s->stag &&
+	       s->to - sink->addr <= w->length && s->len <= w->length - (s->to - sink->addr);
 }
 
 /* Into the sink of any Read that is under way: which one it answers is for its turn to say. */

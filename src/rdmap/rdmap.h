@@ -31,8 +31,7 @@ enum rdmap_wr_op {
 	RDMAP_WR_SEND,     /**< with RDMAP_WR_SOLICITED: Send with Solicited Event */
 	RDMAP_WR_SEND_INV, /**< likewise */
 	RDMAP_WR_WRITE,
-	RDMAP_WR_READ,     /**< one sge, the sink; or none, with length 0 */
-	RDMAP_WR_READ_INV, /**< Read, then invalidate the sink's STag locally */
+	RDMAP_WR_READ, /**< one sge, the sink; or none, with length 0 */
 	RDMAP_WR_LOCAL_INV,
 	RDMAP_WR_WRITE_IMM, /**< Write, then Immediate Data (with RDMAP_WR_SOLICITED: and SE) */
 	RDMAP_WR_FETCH_ADD, /**< RFC 7306 section 5.1; one sge of 8 bytes for the old value */

@@ -110,8 +110,7 @@ uint32_t rdmap_irq_msn(const struct rdmap *r);
 /** True of Reads and Atomics, which wait for an answer and count against the ORD. */
 static inline bool rdmap_wr_waits(const struct rdmap_wqe *w)
 {
-	return w->op == RDMAP_WR_READ || w->op == RDMAP_WR_READ_INV ||
-	       w->op == RDMAP_WR_FETCH_ADD || w->op == RDMAP_WR_CMP_SWAP;
+	return w->op == RDMAP_WR_READ || w->op == RDMAP_WR_FETCH_ADD || w->op == RDMAP_WR_CMP_SWAP;
 }
 
 enum rdmap_progress {
@@ -133,7 +132,7 @@ bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_irqe *q);
 enum rdmap_progress rdmap_answer_rtr(struct rdmap *r);
 
 /** The answer to @p w, a Read or Atomic, has come. */
-void rdmap_read_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status);
+void rdmap_read_done(struct rdmap *r, struct rdmap_wqe *w);
 
 void rdmap_on_read_request(struct rdmap *r, struct ddp_segment *s);
 void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s);

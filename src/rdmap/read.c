@@ -181,28 +181,17 @@ static enum ddp_error rdmap_read_check_response(
 	return DDP_OK;
 }
 
-void rdmap_read_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status)
+void rdmap_read_done(struct rdmap *r, struct rdmap_wqe *w)
 {
 	r->reads_out--;
 	r->wake = true; /* ORD or a fence may have held up the next */
-	rdmap_sq_done(r, w, status);
+	rdmap_sq_done(r, w, RDMAP_WC_SUCCESS);
 }
 
 static void rdmap_read_finish(struct rdmap *r, struct rdmap_wqe *w)
 {
-	enum rdmap_wc_status status = RDMAP_WC_SUCCESS;
-
-	if (w->op == RDMAP_WR_READ_INV && w->num_sge != 0 &&
-		r->ops->stag_invalidate(r->user, w->sge[0].stag, false) != 0)
-		status = RDMAP_WC_LOC_PROT_ERR;
 	r->read_placed = 0;
-	if (status != RDMAP_WC_SUCCESS) {
-		w->done = true;
-		w->status = (uint8_t)status;
-		rdmap_terminate(r, RDMAP_LAYER_RDMA, RDMAP_ETYPE_CATASTROPHIC, 0);
-		return;
-	}
-	rdmap_read_done(r, w, status);
+	rdmap_read_done(r, w);
 }
 
 void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s)
@@ -223,7 +212,7 @@ void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s)
 		return;
 	}
 	w = rdmap_sq_unanswered(r);
-	if (w->op != RDMAP_WR_READ && w->op != RDMAP_WR_READ_INV) { /* an Atomic's answer is due */
+	if (w->op != RDMAP_WR_READ) { /* an Atomic's answer is due */
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;
 	}

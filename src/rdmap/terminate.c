@@ -187,7 +187,6 @@ static bool rdmap_terminate_names(
 		return rdmap_terminate_names_write(r, q, w) ||
 		       rdmap_terminate_names_untagged(q, w, RDMAP_QN_SEND);
 	case RDMAP_WR_READ:
-	case RDMAP_WR_READ_INV:
 	case RDMAP_WR_FETCH_ADD:
 	case RDMAP_WR_CMP_SWAP:
 		return rdmap_terminate_names_untagged(q, w, RDMAP_QN_READ);

@@ -176,7 +176,6 @@ static enum rdmap_progress (*const rdmap_tx_senders[RDMAP_WR_OPS])(
 	[RDMAP_WR_SEND_INV] = rdmap_tx_send_send,
 	[RDMAP_WR_WRITE] = rdmap_tx_send_write,
 	[RDMAP_WR_READ] = rdmap_tx_send_read,
-	[RDMAP_WR_READ_INV] = rdmap_tx_send_read,
 	[RDMAP_WR_LOCAL_INV] = rdmap_tx_local_invalidate,
 	[RDMAP_WR_WRITE_IMM] = rdmap_tx_send_write_imm,
 	[RDMAP_WR_FETCH_ADD] = rdmap_tx_send_atomic,

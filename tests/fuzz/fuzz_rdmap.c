@@ -387,7 +387,7 @@ static void post_send(struct world *w, uint8_t bits)
 	uint8_t octet = fuzz_u8(w->in);
 	unsigned op = octet < 0xf0 ? octet % RDMAP_WR_BIND_MW : RDMAP_WR_SEND_IMM;
 	bool atomic = op == RDMAP_WR_FETCH_ADD || op == RDMAP_WR_CMP_SWAP;
-	bool read = op == RDMAP_WR_READ || op == RDMAP_WR_READ_INV || atomic;
+	bool read = op == RDMAP_WR_READ || atomic;
 
 	if (rnic_sq_begin(w->us->qp))
 		return;

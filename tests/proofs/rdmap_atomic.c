@@ -26,7 +26,7 @@ void rdmap_terminate(struct rdmap *r, uint8_t layer, uint8_t etype, uint8_t code
 	stub_failed = true;
 }
 
-void rdmap_read_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status)
+void rdmap_read_done(struct rdmap *r, struct rdmap_wqe *w)
 {
 }
 

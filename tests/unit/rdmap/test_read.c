@@ -175,14 +175,14 @@ static void test_source_gone(void **state)
 
 /* ---- Data Sink: we ask ----------------------------------------------------------------------- */
 
-static struct qp_region *post_read(struct qp_net *n, enum rdmap_wr_op op, uint32_t len)
+static struct qp_region *post_read(struct qp_net *n, uint32_t len)
 {
 	struct qp_region *g;
 	struct rdmap_wqe *w;
 
 	g = qp_region_add(n->a, 0x77, 0x3000, 16, LOCAL);
 	memset(g->mem, '.', 16);
-	w = qp_wqe(n->a, 1, op, RDMAP_WR_SIGNALED);
+	w = qp_wqe(n->a, 1, RDMAP_WR_READ, RDMAP_WR_SIGNALED);
 	qp_wqe_sge(w, g, 0, len);
 	w->remote_stag = 9;
 	w->remote_to = 0x2000;
@@ -193,17 +193,17 @@ static struct qp_region *post_read(struct qp_net *n, enum rdmap_wr_op op, uint32
 	return g;
 }
 
-static struct qp_region *setup_sink(struct qp_net *n, enum rdmap_wr_op op, uint32_t len)
+static struct qp_region *setup_sink(struct qp_net *n, uint32_t len)
 {
 	qp_net_init(n);
 	qp_net_raw_initiator(n);
-	return post_read(n, op, len);
+	return post_read(n, len);
 }
 
 static void test_response(void **state)
 {
 	struct qp_net n;
-	struct qp_region *g = setup_sink(&n, RDMAP_WR_READ, 8);
+	struct qp_region *g = setup_sink(&n, 8);
 
 	FEED(&n, RESPONSE("\x81", "\x00") "abcd");
 	qp_expect_no_wc(n.a);
@@ -214,22 +214,11 @@ static void test_response(void **state)
 	qp_net_done(&n);
 }
 
-static void test_response_invalidates(void **state)
-{
-	struct qp_net n;
-	struct qp_region *g = setup_sink(&n, RDMAP_WR_READ_INV, 4);
-
-	FEED(&n, RESPONSE("\xc1", "\x00") "abcd");
-	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 4);
-	assert_true(g->invalid);
-	qp_net_done(&n);
-}
-
 static void test_response_empty(void **state)
 {
 	struct qp_net n;
 
-	setup_sink(&n, RDMAP_WR_READ, 0);
+	setup_sink(&n, 0);
 	/* STag and TO of an empty message MUST NOT be checked. */
 	FEED(&n, "\xc1\x42\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff");
 	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 0);
@@ -256,7 +245,7 @@ static void test_bad_responses(void **state)
 		struct qp_net n;
 		uint8_t term[20] = {[2] = 0xc0};
 
-		setup_sink(&n, RDMAP_WR_READ, 8);
+		setup_sink(&n, 8);
 		qp_net_feed(&n, bad_responses[i].segment, bad_responses[i].len);
 		memcpy(term, bad_responses[i].type_code, 2);
 		term[5] = (uint8_t)bad_responses[i].len;
@@ -272,7 +261,7 @@ static void test_sink_gone(void **state)
 {
 	struct qp_net n;
 
-	setup_sink(&n, RDMAP_WR_READ, 8)->invalid = true;
+	setup_sink(&n, 8)->invalid = true;
 	FEED(&n, RESPONSE("\xc1", "\x00") "abcdefgh");
 	EXPECT_TERMINATE(&n, "\x11\x00\xc0\x00\x00\x16" RESPONSE("\xc1", "\x00"));
 	qp_expect_wc(n.a, 1, RDMAP_WC_LOC_PROT_ERR, RDMAP_WC_READ, 0);
@@ -283,7 +272,7 @@ static void test_sink_gone(void **state)
 static void test_response_too_long_at_its_end(void **state)
 {
 	struct qp_net n;
-	struct qp_region *g = setup_sink(&n, RDMAP_WR_READ, 8);
+	struct qp_region *g = setup_sink(&n, 8);
 
 	FEED(&n, RESPONSE("\x81", "\x00") "abcd");
 	FEED(&n, RESPONSE("\xc1", "\x04") "efghi");
@@ -304,7 +293,7 @@ static void test_rtr_response_wrong(void **state)
 		qp_net_raw_initiator(&n);
 		llp_mem_peer_consume(&n.peer, n.peer.rx_len);
 		if (reads != 0)
-			post_read(&n, RDMAP_WR_READ, 4);
+			post_read(&n, 4);
 		FEED(&n, RESPONSE("\xc1", "\x00") "abcd");
 		EXPECT_TERMINATE(&n, "\x02\x06\xc0\x00\x00\x12" RESPONSE("\xc1", "\x00"));
 		qp_net_done(&n);
@@ -322,7 +311,6 @@ int main(void)
 		cmocka_unit_test(test_malformed_request),
 		cmocka_unit_test(test_source_gone),
 		cmocka_unit_test(test_response),
-		cmocka_unit_test(test_response_invalidates),
 		cmocka_unit_test(test_response_empty),
 		cmocka_unit_test(test_bad_responses),
 		cmocka_unit_test(test_response_too_long_at_its_end),
