@@ -156,12 +156,13 @@ static void local_step_v6(struct local_addr *l, uint64_t now)
 		return;
 	}
 	l->state = LOCAL_PREFERRED;
-	/* First without, now with an address of our own to speak from (RFC 3590). */
-	membership_repeat(&s->mld, now);
 	/* RFC 4861 section 7.2.6: a node that knows an old link-layer address of it learns ours. */
 	nd_announce(s, &l->addr);
-	if (ip_addr_is_link_local(&l->addr))
-		nd_find_routers(s, now);
+	if (!ip_addr_is_link_local(&l->addr))
+		return;
+	/* First without, now with an address of our own to speak from (RFC 3590). */
+	membership_repeat(&s->mld, now);
+	nd_find_routers(s, now);
 }
 
 static void local_timer(struct timer *timer, uint64_t now)
@@ -192,6 +193,7 @@ void local_begin_again(struct ip_stack *s, uint64_t now)
 		/* It may be another link. */
 		if (l->state == LOCAL_DUPLICATE)
 			ip_paths_changed(s);
+		l->held = l->state == LOCAL_PREFERRED || (l->held && l->state == LOCAL_TENTATIVE);
 		l->state = LOCAL_TENTATIVE;
 		l->sent = 0;
 		local_timer(&l->timer, now);

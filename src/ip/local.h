@@ -17,6 +17,7 @@ struct local_addr {
 	struct ip_addr addr;
 	unsigned prefix_len; /**< in the family's own bits */
 	enum local_state state;
+	bool held;         /**< it was in use before this probing began */
 	unsigned sent;     /**< probes and announcements */
 	uint64_t defended; /**< when we last answered a conflict; 0: never */
 	struct timer timer;

@@ -12,8 +12,6 @@
 
 #define SECOND UINT64_C(1000000000)
 
-#define RTR_SOLICITATIONS 3 /* RFC 4861 section 10 */
-
 /* RFC 7559 section 2: the first wait for an answer, and the longest. */
 #define RS_FIRST_WAIT_NS   (4 * SECOND)
 #define RS_LONGEST_WAIT_NS (3600 * SECOND)
@@ -116,12 +114,11 @@ void nd_announce(struct ip_stack *s, const struct ip_addr *addr)
 /* RFC 8415 section 15: twice as long each time, and by up to a tenth more or less. */
 static uint64_t nd_next_wait(struct ip_stack *s, uint64_t now)
 {
-	const uint64_t key[2] = {now, s->rs_sent};
 	uint64_t wait = s->rs_wait ? 2 * s->rs_wait : RS_FIRST_WAIT_NS;
 
 	if (wait > RS_LONGEST_WAIT_NS)
 		wait = RS_LONGEST_WAIT_NS;
-	return wait - wait / 10 + siphash(&s->key, key, sizeof key) % (wait / 5);
+	return wait - wait / 10 + siphash(&s->key, &now, sizeof now) % (wait / 5);
 }
 
 static void nd_solicit_routers(struct timer *timer, uint64_t now)
@@ -135,9 +132,8 @@ static void nd_solicit_routers(struct timer *timer, uint64_t now)
 			   .src = &l->addr,
 			   .dst = &nd_all_routers,
 			   .option = l->state == LOCAL_TENTATIVE ? 0 : ND_OPT_SOURCE});
-	/* Where a router is known already, for others. */
-	if (++s->rs_sent >= RTR_SOLICITATIONS && s->routes.routers)
-		return;
+	/* Until one is heard, though others be known: those may be of another link, and a switch
+	 * may drop all that is sent in the first half minute. */
 	s->rs_wait = nd_next_wait(s, now);
 	timer_start(s->cfg.wheel, timer, now + s->rs_wait);
 }
@@ -154,7 +150,6 @@ void nd_fini(struct ip_stack *s)
 
 void nd_find_routers(struct ip_stack *s, uint64_t now)
 {
-	s->rs_sent = 0;
 	s->rs_wait = 0;
 	nd_solicit_routers(&s->rs_timer, now);
 }
@@ -238,8 +233,9 @@ static void nd_ns_input(
 	l = local_find(s, &target);
 	if (!l)
 		return;
-	if (probe && l->state == LOCAL_TENTATIVE) {
-		/* RFC 4862 section 5.4.3: both of us try to have it. */
+	if (probe && l->state == LOCAL_TENTATIVE && !l->held) {
+		/* RFC 4862 section 5.4.3: both of us try to have it. Who had it already, and has
+		 * connections there, does not give way to a try. */
 		local_conflict(s, l, rx->src_mac, now);
 		return;
 	}

@@ -595,8 +595,9 @@ int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf
 
 void neighbour_poll(struct ip_neighbour *n, uint64_t now)
 {
+	/* What it says unasked keeps it REACHABLE, too. */
 	if (n->state != NEIGHBOUR_NEW && n->state != NEIGHBOUR_FAILED &&
-		n->state != NEIGHBOUR_STALE)
+		n->state != NEIGHBOUR_STALE && (n->state != NEIGHBOUR_REACHABLE || n->answered))
 		return;
 	neighbour_start_resolution(n, now);
 	n->polled = true;

@@ -123,8 +123,8 @@ int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf
 bool neighbour_ask(struct ip_neighbour *n, uint64_t now);
 
 /**
- * Ask once whether a router is there again that was left. Not if it is being asked, or has been
- * heard in a state that tells that it is there.
+ * Ask once whether a router is there again that was left. Not if it is being asked, or has
+ * answered.
  */
 void neighbour_poll(struct ip_neighbour *n, uint64_t now);
 

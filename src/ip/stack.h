@@ -71,8 +71,7 @@ struct ip_stack {
 	unsigned udp_used;     /**< none behind is open */
 	struct echo *echo;     /**< of a tool; NULL: none */
 	struct timer rs_timer; /**< router solicitations (RFC 4861 section 6.3.7) */
-	unsigned rs_sent;
-	uint64_t rs_wait; /**< ns, for an answer to the last one; 0: none was sent */
+	uint64_t rs_wait;      /**< ns, for an answer to the last one; 0: none was sent */
 	struct membership igmp, mld;
 	struct siphash_key key; /**< for tables with keys that strangers choose */
 	struct ip_stats stats;

@@ -294,6 +294,51 @@ static void link_that_comes_up_has_its_own_owners(void **state)
 	host_free(owner);
 }
 
+/** The switch is back: who goes without the address tries again, and its owner keeps it. */
+static void owner_does_not_give_way_to_a_try(void **state)
+{
+	struct host *owner = host_new(), *other = host_new_at(9);
+	struct ip_addr a = host_addr("fd00::1");
+
+	assert_int_equal(add(owner, "fd00::1", 64), 0);
+	host_run(owner, 20 * SECOND);
+	assert_int_equal(add(other, "fd00::1", 64), 0);
+	carry(other, owner);
+	host_forget(owner);
+	for (unsigned i = 0; i < 3; i++) {
+		ip_link_up(owner->ip, owner->now); /* in the midst of its own probing, too */
+		ip_link_up(other->ip, other->now);
+		carry(other, owner);
+		carry(owner, other);
+		assert_true(ip_addr_is_local(owner->ip, &a));
+		assert_false(ip_addr_is_local(other->ip, &a));
+	}
+	host_run(owner, 20 * SECOND);
+	assert_true(ip_addr_is_local(owner->ip, &a));
+	host_forget(owner);
+	host_forget(other);
+	host_free(other);
+	host_free(owner);
+}
+
+/** Groups are reported again when there is an address to do so from, not for each address. */
+static void reports_do_not_multiply_by_addresses(void **state)
+{
+	struct host *h = host_new();
+	char text[32];
+
+	for (unsigned i = 1; i <= 8; i++) {
+		snprintf(text, sizeof text, "fd00::%u", i);
+		assert_int_equal(add(h, text, 64), 0);
+	}
+	host_run(h, 20 * SECOND);
+	host_forget(h);
+	ip_link_up(h->ip, h->now);
+	host_run(h, 20 * SECOND);
+	assert_in_range(said(h).mld, 2, 4);
+	host_free(h);
+}
+
 static void source_by_subnet_scope_and_prefix(void **state)
 {
 	struct host *h = host_new();
@@ -408,6 +453,8 @@ int main(void)
 		cmocka_unit_test(owners_that_meet_tell_of_it),
 		cmocka_unit_test(link_that_comes_up_hears_all_again),
 		cmocka_unit_test(link_that_comes_up_has_its_own_owners),
+		cmocka_unit_test(owner_does_not_give_way_to_a_try),
+		cmocka_unit_test(reports_do_not_multiply_by_addresses),
 		cmocka_unit_test(source_by_subnet_scope_and_prefix),
 		cmocka_unit_test(broadcast_addresses),
 		cmocka_unit_test(broadcast_of_everything),
