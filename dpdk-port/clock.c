@@ -57,6 +57,15 @@ static bool clock_tsc_is_invariant(void)
 #endif
 }
 
+/** Has the counter run at @p hz, which is rounded, or has it jumped? 0: its rate is unknown. */
+static bool clock_is_steady(uint64_t cycles, uint64_t ns, uint64_t hz)
+{
+	uint64_t due = (uint64_t)((unsigned __int128)hz * ns / UINT64_C(1000000000));
+	uint64_t apart = cycles > due ? cycles - due : due - cycles;
+
+	return !hz || apart <= due / 64;
+}
+
 void clock_init(struct port_clock *c, const struct clock_sample *since)
 {
 	uint64_t cycles, ns;
@@ -72,6 +81,8 @@ void clock_init(struct port_clock *c, const struct clock_sample *since)
 	if (since && c->base.ns - since->ns >= CALIBRATION_MIN_NS) {
 		cycles = c->base.tsc - since->tsc;
 		ns = c->base.ns - since->ns;
+		if (!clock_is_steady(cycles, ns, rte_get_tsc_hz()))
+			return;
 	}
 	if (cycles)
 		atomic_init(&c->mult, (uint64_t)(((unsigned __int128)ns << 32) / cycles));

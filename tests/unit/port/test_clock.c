@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/clock.h"
 
+#include "support/eal.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,6 +62,30 @@ static void measures_nothing_against_a_sample_ahead(void **state)
 	since.ns -= UINT64_C(10000000000);
 	clock_init(&c, &since);
 	assert_int_equal(c.mult, 0);
+}
+
+/** Nor does one that went on while the kernel's clock stood, or was set back a little. */
+static void measures_nothing_across_a_jump(void **state)
+{
+	static const int64_t jumps[] = {-5, 5, 3600};
+	struct port_clock c;
+
+	test_eal_init();
+	clock_init(&c, NULL);
+	if (!c.mult)
+		skip();
+	for (size_t i = 0; i < sizeof jumps / sizeof jumps[0]; i++) {
+		const int64_t hz = (int64_t)rte_get_tsc_hz();
+		struct clock_sample since = clock_sample_now();
+
+		since.ns -= UINT64_C(10000000000);
+		since.tsc -= (uint64_t)(10 * hz);
+		clock_init(&c, &since);
+		assert_true(c.mult != 0);
+		since.tsc -= (uint64_t)(jumps[i] * hz);
+		clock_init(&c, &since);
+		assert_int_equal(c.mult, 0);
+	}
 }
 
 #define SECOND INT64_C(1000000000)
@@ -155,6 +181,7 @@ int main(void)
 		cmocka_unit_test(keeps_a_counter_that_has_not_jumped),
 		cmocka_unit_test(without_an_invariant_counter_asks_the_kernel),
 		cmocka_unit_test(tells_a_time_to_wait_until),
+		cmocka_unit_test(measures_nothing_across_a_jump), /* has the EAL from here on */
 	};
 
 	first = clock_sample_now();
