@@ -118,7 +118,9 @@ static void claim_all(struct model_qp *qp, struct model_wr *w, bool live)
 				.data = w->data + (model_is_atomic(w) ? 8 : 0)});
 	if (w->op >= MODEL_INVALIDATE)
 		claim_key(qp, w, w->op == MODEL_BIND ? w->remote : w->change, false);
-	else if (live && w->op == MODEL_SEND && w->change)
+	if (w->op == MODEL_BIND && w->change_end && w->change->only)
+		claim_key(qp, w, w->change_end, false);
+	if (live && w->op == MODEL_SEND && w->change)
 		claim_key(qp->peer, w, w->change, true);
 }
 

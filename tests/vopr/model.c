@@ -5,85 +5,6 @@
 
 #include <stdlib.h>
 
-/* ---- keys -------------------------------------------------------------------------------- */
-
-struct model_key *model_key_new(
-	struct model *m, unsigned host, unsigned pd, uint32_t off, uint32_t len, unsigned rights)
-{
-	struct model_key *k = model_need(calloc(1, sizeof *k));
-
-	*k = (struct model_key){
-		.m = m, .host = host, .pd = pd, .rights = rights, .off = off, .len = len};
-	LIST_INSERT_HEAD(&m->keys, k, link);
-	return k;
-}
-
-enum model_verdict model_judge(const struct model_key *k, const struct model_qp *qp, uint32_t off,
-	uint32_t len, unsigned rights)
-{
-	if (!k || k->valid == MODEL_NO || k->host != qp->host || k->pd != qp->pd ||
-		(k->only && k->only != qp) || (k->rights & rights) != rights || off < k->off ||
-		off + len > k->off + k->len)
-		return MODEL_NO;
-	return k->valid;
-}
-
-enum model_verdict model_judge_end(const struct model_key *k, const struct model_qp *qp)
-{
-	const unsigned remote = MODEL_REMOTE_WRITE | MODEL_REMOTE_READ | MODEL_REMOTE_ATOMIC;
-
-	/* RFC 5040 section 5.3: only of what peers may reach. */
-	return k->rights & remote ? model_judge(k, qp, k->off, 0, 0) : MODEL_NO;
-}
-
-void model_key_doubt(struct model_key *k)
-{
-	const struct model_host *h;
-
-	if (!k || k->valid == MODEL_NO)
-		return;
-	k->valid = MODEL_MAYBE;
-	h = &k->m->host[k->host];
-	for (unsigned i = 0; i < h->n; i++) {
-		const struct model_claim *c = &h->claim[i];
-
-		if (c->key != k)
-			continue;
-		if (!c->incoming) {
-			c->wr->verdict_local = MODEL_MAYBE;
-			if (c->wr->op != MODEL_RECV)
-				reason_add(c->via, reason_own_memory(c->wr), c->wr);
-			continue;
-		}
-		c->wr->verdict_remote = MODEL_MAYBE;
-		if (c->via->peer)
-			reason_add(c->via->peer, MODEL_BY_REFUSAL, c->wr);
-		else
-			c->via->left_why |= MODEL_BY_REFUSAL;
-	}
-}
-
-bool model_key_is_used(const struct model_key *k)
-{
-	const struct model_host *h = &k->m->host[k->host];
-
-	for (unsigned i = 0; i < h->n; i++)
-		if (h->claim[i].key == k)
-			return true;
-	return false;
-}
-
-void model_key_end(struct model_key *k)
-{
-	struct model_host *h = &k->m->host[k->host];
-
-	model_key_doubt(k);
-	k->valid = MODEL_NO;
-	for (unsigned i = h->n; i--;)
-		if (h->claim[i].key == k)
-			arena_release(k->m, k->host, i, "a key of it was ended");
-}
-
 /* ---- streams ----------------------------------------------------------------------------- */
 
 void model_qp_init(struct model *m, struct model_qp *qp, unsigned host, unsigned pd,
@@ -93,11 +14,15 @@ void model_qp_init(struct model *m, struct model_qp *qp, unsigned host, unsigned
 	TAILQ_INIT(&qp->sq);
 	TAILQ_INIT(&qp->inbox);
 	LIST_INSERT_HEAD(&rq->users, qp, user);
+	m->host[host].qps[pd]++;
+	model_pd_doubt(m, host, pd);
 }
 
 void model_qp_fini(struct model_qp *qp)
 {
 	LIST_REMOVE(qp, user);
+	qp->m->host[qp->host].qps[qp->pd]--;
+	model_pd_doubt(qp->m, qp->host, qp->pd);
 }
 
 void model_connect(struct model_qp *a, struct model_qp *b)
@@ -239,11 +164,9 @@ static void judge_own(struct model_qp *qp, struct model_wr *w)
 		w->verdict_local = v > w->verdict_local ? v : w->verdict_local;
 	}
 	if (w->op == MODEL_INVALIDATE)
-		w->verdict_local = model_judge(w->change, qp, w->change->off, 0, 0);
-	if (w->op == MODEL_BIND && w->length)
-		w->verdict_local = model_judge(w->remote, qp, w->at, w->length,
-			MODEL_BINDS |
-				(w->bind_rights & ~MODEL_REMOTE_READ ? MODEL_LOCAL_WRITE : 0));
+		w->verdict_local = model_judge_end(w->change, qp, false);
+	if (w->op == MODEL_BIND)
+		w->verdict_local = model_judge_bind(qp, w);
 	if (w->verdict_local != MODEL_YES)
 		reason_add(qp, reason_own_memory(w), w);
 }
@@ -264,7 +187,7 @@ static void judge_peers(struct model_qp *qp, struct model_wr *w)
 				? model_judge(w->remote, qp->peer, w->at, w->length, need)
 				: MODEL_NO;
 	if (w->op == MODEL_SEND && w->change)
-		w->verdict_remote = model_judge_end(w->change, qp->peer);
+		w->verdict_remote = model_judge_end(w->change, qp->peer, true);
 	if (w->verdict_remote != MODEL_YES)
 		reason_add(qp, MODEL_BY_REFUSAL, w);
 }
@@ -297,11 +220,13 @@ void model_post(struct model_qp *qp, const struct model_wr *wr)
 	if (!qp->doomed && (w->verdict_local == MODEL_NO || w->verdict_remote == MODEL_NO))
 		qp->doomed = w->seq;
 	effect_of_request(qp, w, live);
-	model_key_doubt(w->change_end);
+	/* What must fail changes nothing. */
+	if (w->verdict_local != MODEL_NO && w->verdict_remote != MODEL_NO) {
+		model_key_doubt(w->change_end);
+		model_key_doubt(w->op == MODEL_BIND ? NULL : w->change);
+	}
 	if (w->op == MODEL_BIND)
-		w->change->valid = MODEL_MAYBE;
-	else
-		model_key_doubt(w->change);
+		w->change->valid = w->verdict_local == MODEL_NO ? MODEL_NO : MODEL_MAYBE;
 	if (live && model_is_message(w->op))
 		expect(qp->peer, w);
 }
@@ -434,6 +359,7 @@ static void recv_good(struct model_qp *qp, struct model_wr *w, const struct mode
 	imm = s->op == MODEL_WRITE_IMM || s->with_imm;
 	if (c->length != s->length || c->immediate != imm || (imm && c->imm != s->imm) ||
 		c->solicited != s->solicited || c->ends != (s->change != NULL) ||
+		c->of_write != (s->op == MODEL_WRITE_IMM) ||
 		(c->ends && c->stag != s->change->stag))
 		model_fail(qp->m, "host %u: receive %#jx tells of another message than %#jx",
 			qp->host, (uintmax_t)c->id, (uintmax_t)s->id);

@@ -20,6 +20,7 @@
 #include <sys/queue.h>
 
 #define MODEL_HOSTS   8
+#define MODEL_PDS     2 /**< of each host */
 #define MODEL_ARENA   131072u
 #define MODEL_PIECES  4
 #define MODEL_PLACES  16u
@@ -82,7 +83,8 @@ struct model_qp;
 struct model_key {
 	struct model *m;
 	unsigned host, pd, rights;
-	uint32_t off, len;           /**< in the arena */
+	uint32_t off, len; /**< in the arena */
+	bool window;
 	const struct model_qp *only; /**< NULL: any QP of the PD */
 	enum model_verdict valid;    /**< MAYBE: a request that changes it is under way */
 	uint32_t stag; /**< the program's name for it, and the address of its first byte */
@@ -186,6 +188,7 @@ struct model_host {
 		uint32_t off, len;
 	} placed[MODEL_PLACES]; /**< where peers have written last */
 	unsigned n_placed;
+	unsigned qps[MODEL_PDS];
 	struct model_claim *claim;
 	unsigned n, room;
 };
@@ -209,8 +212,13 @@ struct model_key *model_key_new(
 /** Would @p qp's peer get these rights there? */
 enum model_verdict model_judge(const struct model_key *k, const struct model_qp *qp, uint32_t off,
 	uint32_t len, unsigned rights);
-/** May @p qp's peer end it by a message? */
-enum model_verdict model_judge_end(const struct model_key *k, const struct model_qp *qp);
+/** May @p qp end it; @p remote: its peer, by a message? */
+enum model_verdict model_judge_end(
+	const struct model_key *k, const struct model_qp *qp, bool remote);
+/** May @p qp bind a window so? */
+enum model_verdict model_judge_bind(const struct model_qp *qp, const struct model_wr *w);
+/** A PD has a QP more, or less: whether its regions are of one stream alone may be another now. */
+void model_pd_doubt(struct model *m, unsigned host, unsigned pd);
 /** Whether it holds, nobody knows: something that changes it is under way. */
 void model_key_doubt(struct model_key *k);
 /** Does something under way use it? */
@@ -276,6 +284,7 @@ struct model_completion {
 	enum model_op op; /**< as told; MODEL_WRITE also of one with Immediate */
 	enum model_status status;
 	bool immediate, solicited;
+	bool of_write; /**< a receive: told as that of a Write with Immediate */
 	uint32_t length, imm;
 	bool ends; /**< the message ended the key with @p stag */
 	uint32_t stag;

@@ -69,6 +69,7 @@ const char *step_name(uint8_t kind)
 static void profile_generate(struct profile *p, uint64_t seed, unsigned version, struct prng *r)
 {
 	static const double rates[] = {0, 0, 0, 0.002, 0.02};
+	static const double more_rates[] = {0, 0, 0.005, 0.02, 0.05};
 	static const double weights[] = {0, 0.3, 1, 3};
 	static const uint16_t mtus[] = {1500, 1500, 1500, 9000, 576, 1280};
 	static const double pairs[] = {0, 0, 0.3, 1};
@@ -88,7 +89,8 @@ static void profile_generate(struct profile *p, uint64_t seed, unsigned version,
 	p->software_checksums = prng_chance(r, 0.2);
 	p->small_pool = prng_chance(r, 0.1);
 	p->mtu = mtus[prng_below(r, 6)];
-	p->offences = rates[prng_below(r, 5)];
+	p->offences = (version >= 9 ? more_rates : rates)[prng_below(r, 5)];
+	p->wrongs = version >= 9 && p->offences > 0 ? 0.2 : 0;
 	p->faults = weights[prng_below(r, 4)];
 	p->changes = weights[prng_below(r, 4)];
 	p->congestion_control = controls[prng_below(r, 4)];
@@ -101,6 +103,7 @@ static void profile_generate(struct profile *p, uint64_t seed, unsigned version,
 	p->again = version >= 8 ? again[prng_below(r, 4)] : 0;
 	p->delay = version >= 8 ? delays[prng_below(r, 5)] : delays[0];
 	p->hasty = version >= 8 && p->pairs > 0 && prng_chance(r, 0.3);
+	p->narrow = version >= 9 && prng_chance(r, 0.5);
 	if (p->hasty) {
 		p->delay = 5000;
 		p->faults = p->changes = 0;
@@ -130,6 +133,8 @@ static void begin(struct program *p, struct prng *r)
 		if (prng_chance(r, 0.4))
 			append(p, STEP_SRQ_CREATE, h, r);
 		append(p, STEP_MW_ALLOC, h, r);
+		for (unsigned i = 0; i < 3 && p->profile.version >= 9; i++)
+			append(p, STEP_MW_ALLOC, h, r);
 		for (unsigned i = 0; i < p->profile.qps; i++)
 			append(p, STEP_QP_CREATE, h, r);
 	}

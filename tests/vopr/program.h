@@ -78,6 +78,8 @@ struct profile {
 	bool acked;             /**< Sends and Writes complete when they are acknowledged */
 	bool driven;            /**< progress is made by polls; hosts look but once a millisecond */
 	double offences;        /**< share of requests that must fail */
+	double wrongs;          /**< likewise, of those that bind a window or end a key */
+	bool narrow;            /**< some QPs do not allow their peers all */
 	double pairs;           /**< share of connections that are made without rdma_cm */
 	bool hasty;             /**< pairs end before they have spoken, and nothing else happens */
 	double again;           /**< share of packets that come a second time, later */
@@ -92,7 +94,7 @@ struct program {
 };
 
 /** What new steps and new choices begin with, so that a seed keeps the program that it had. */
-#define PROGRAM_VERSION 8
+#define PROGRAM_VERSION 9
 
 /** @param n steps. @param version of the generator. */
 void program_generate(struct program *p, uint64_t seed, unsigned n, unsigned version);

@@ -284,7 +284,8 @@ bool run_program(const struct program *p, const struct world_options *o, struct 
 		.completions = w.completions,
 		.received = w.m.received,
 		.failed = w.m.failed,
-		.established = w.established};
+		.established = w.established,
+		.told = w.told};
 	world_trace(&w, "%s", w.m.wrong[0] ? w.m.wrong : "all is well");
 	world_destroy(&w, out->wrong);
 	return !out->wrong[0];

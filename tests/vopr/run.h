@@ -9,6 +9,7 @@ struct run_result {
 	char wrong[256];    /**< empty: nothing */
 	uint64_t simulated; /**< ns */
 	uint64_t operations, completions, received, failed, established;
+	struct tally told;
 };
 
 /** @return true: nothing was wrong. */

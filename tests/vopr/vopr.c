@@ -19,7 +19,7 @@ static void usage(FILE *to)
 {
 	fputs("usage: vopr [--seed N | --seeds FROM:TO] [--steps N] [--time SECONDS] [--trace]\n"
 	      "            [--pcap FILE] [--shrink] [--first] [--list FILE] [--deliberate] "
-	      "[--generator VERSION] [--version]\n",
+	      "[--generator VERSION] [--floor N] [--version]\n",
 		to);
 }
 
@@ -45,6 +45,7 @@ static void on_stop(int sig)
 
 struct sums {
 	uint64_t seeds, wrong, simulated, operations, completions, received, failed, established;
+	struct tally told;
 };
 
 static void add(struct sums *s, const struct run_result *r)
@@ -57,6 +58,7 @@ static void add(struct sums *s, const struct run_result *r)
 	s->received += r->received;
 	s->failed += r->failed;
 	s->established += r->established;
+	tally_add(&s->told, &r->told);
 }
 
 static double cpu_seconds(void)
@@ -74,6 +76,7 @@ struct options {
 	bool shrink;
 	bool first;       /**< the first seed that fails is enough */
 	const char *list; /**< file of seeds, or NULL */
+	uint64_t floor;   /**< how often each way to end must come; 0: it may be missing */
 	struct world_options world;
 };
 
@@ -85,7 +88,8 @@ static bool parse(int argc, char **argv, struct options *o)
 		{"pcap", required_argument, NULL, 'p'}, {"shrink", no_argument, NULL, 'm'},
 		{"first", no_argument, NULL, 'f'}, {"list", required_argument, NULL, 'l'},
 		{"generator", required_argument, NULL, 'g'}, {"deliberate", no_argument, NULL, 'd'},
-		{"version", no_argument, NULL, 'V'}, {"help", no_argument, NULL, 'h'}, {0}};
+		{"floor", required_argument, NULL, 'F'}, {"version", no_argument, NULL, 'V'},
+		{"help", no_argument, NULL, 'h'}, {0}};
 	char *end;
 	int c;
 
@@ -126,6 +130,9 @@ static bool parse(int argc, char **argv, struct options *o)
 			break;
 		case 'g':
 			o->version = (unsigned)strtoul(optarg, &end, 0);
+			break;
+		case 'F':
+			o->floor = strtoull(optarg, &end, 0);
 			break;
 		case 'd':
 			o->world.deliberate = true;
@@ -215,11 +222,15 @@ int main(int argc, char **argv)
 				     cpu_seconds() < o.seconds && !(o.first && s.wrong);
 		seed++)
 		run_seed(&o, seed, &s);
+	if (s.seeds > 1)
+		tally_print(&s.told);
 	printf("%ju seeds, %ju wrong; %.0f s simulated, %ju requests, %ju completions (%ju "
 	       "messages "
 	       "received, %ju requests failed), %ju ends of connections, in %.1f s\n",
 		(uintmax_t)s.seeds, (uintmax_t)s.wrong, (double)s.simulated / 1e9,
 		(uintmax_t)s.operations, (uintmax_t)s.completions, (uintmax_t)s.received,
 		(uintmax_t)s.failed, (uintmax_t)s.established, cpu_seconds());
+	if (o.floor && tally_missing(&s.told, o.floor))
+		return 1;
 	return s.wrong != 0;
 }

@@ -19,10 +19,11 @@
 #include "vopr/model.h"
 #include "vopr/overlap.h"
 #include "vopr/program.h"
+#include "vopr/tally.h"
 
 #include <stdio.h>
 
-#define WORLD_PDS       2
+#define WORLD_PDS       MODEL_PDS
 #define WORLD_CQS       4
 #define WORLD_SRQS      2
 #define WORLD_MRS       6
@@ -141,6 +142,7 @@ struct world {
 	struct world_host host[MODEL_HOSTS];
 	uint8_t *memory; /**< of all */
 	uint64_t next_id, attempts, operations, completions, established;
+	struct tally told; /**< completions */
 	struct rte_mbuf *hogged[4096];
 	unsigned n_hogged;
 	uint64_t next_place;

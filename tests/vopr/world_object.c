@@ -131,10 +131,9 @@ void world_mr_dereg(struct world_host *h)
 		mr_end(h, mr);
 }
 
-void world_mw_alloc(struct world_host *h)
+static void mw_alloc(struct world_host *h, unsigned i)
 {
 	struct world *w = h->w;
-	unsigned i = (unsigned)world_below(w, WORLD_MWS);
 	struct world_mw *mw = &h->mw[i];
 
 	if (mw->mw)
@@ -143,6 +142,11 @@ void world_mw_alloc(struct world_host *h)
 	world_must(w,
 		rnic_mw_alloc(h->pd[mw->pd], mw->alone ? RNIC_MW_TYPE_2 : RNIC_MW_TYPE_1, &mw->mw),
 		"mw_alloc");
+}
+
+void world_mw_alloc(struct world_host *h)
+{
+	mw_alloc(h, (unsigned)world_below(h->w, WORLD_MWS));
 }
 
 static void mw_end(struct world_host *h, struct world_mw *mw)
@@ -165,6 +169,17 @@ void world_mw_dealloc(struct world_host *h)
 	/* A bind under way would be one of no window. */
 	if (mw->mw && !mw->binding)
 		mw_end(h, mw);
+}
+
+/** Of which nobody knows whether they are bound. */
+static void mw_renew(struct world_host *h)
+{
+	for (unsigned i = 0; i < WORLD_MWS; i++) {
+		if (!h->mw[i].mw || !h->mw[i].stale || h->mw[i].binding)
+			continue;
+		mw_end(h, &h->mw[i]);
+		mw_alloc(h, i);
+	}
 }
 
 /* ---- queues ------------------------------------------------------------------------------ */
@@ -334,9 +349,14 @@ struct world_qp *world_working_qp(struct world_host *h)
 
 static void qp_init(struct world_qp *q)
 {
-	const struct rnic_qp_attr a = {.state = RNIC_QP_INIT, .access = WORLD_REMOTE};
+	struct rnic_qp_attr a = {.state = RNIC_QP_INIT, .access = WORLD_REMOTE};
+	struct world *w = q->h->w;
 
-	world_must(q->h->w, rnic_qp_modify(q->qp, RNIC_QP_STATE | RNIC_QP_ACCESS, &a), "INIT");
+	if (w->program->profile.narrow && world_chance(w, 0.3))
+		a.access &= (unsigned)world_below(w, 32);
+	q->model.rights = model_rights(a.access);
+
+	world_must(w, rnic_qp_modify(q->qp, RNIC_QP_STATE | RNIC_QP_ACCESS, &a), "INIT");
 	cq_lose(q->send_cq, q);
 	cq_lose(q->recv_cq, q);
 }
@@ -392,6 +412,8 @@ static void windows_end(struct world_qp *q)
 			mw->binding = false, mw->stale = true, mw->by = NULL;
 		if (mw->key && mw->key->only == &q->model)
 			model_key_end(mw->key);
+		if (mw->before && mw->before->only == &q->model)
+			model_key_end(mw->before);
 	}
 }
 
@@ -533,6 +555,8 @@ void world_renew(struct world_host *h)
 {
 	for (unsigned i = 0; i < h->w->cqs; i++)
 		cq_renew(&h->cq[i]);
+	if (h->w->program->profile.version >= 9)
+		mw_renew(h);
 	for (unsigned i = 0; i < WORLD_QPS; i++) {
 		struct world_qp *q = &h->qp[i];
 

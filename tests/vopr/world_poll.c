@@ -72,6 +72,7 @@ static void handle(struct world_cq *cq, const struct rnic_wc *wc)
 		.op = ops[wc->wc.op],
 		.immediate = wc->wc.flags & RDMAP_WC_WITH_IMM,
 		.solicited = wc->wc.flags & RDMAP_WC_SOLICITED,
+		.of_write = wc->wc.op == RDMAP_WC_RECV_IMM,
 		.ends = wc->wc.flags & RDMAP_WC_WITH_INV,
 		.length = wc->wc.byte_len,
 		.imm = wc->wc.imm,
@@ -89,6 +90,7 @@ static void handle(struct world_cq *cq, const struct rnic_wc *wc)
 	if ((c.op == MODEL_RECV ? q->recv_cq : q->send_cq) != cq)
 		model_fail(&w->m, "host %u: a completion in the wrong CQ", h->index);
 	w->completions++;
+	w->told.n[wc->wc.op][wc->wc.status]++;
 	model_complete(&q->model, &c);
 	note_bind(q, c.status == MODEL_GOOD || c.op == MODEL_RECV);
 }

@@ -128,13 +128,23 @@ static bool find_ended(struct world_qp *q, struct model_wr *r)
 		unsigned n = (unsigned)world_below(w, WORLD_MRS + WORLD_MWS);
 		struct model_key *k = n < WORLD_MRS ? p->mr[n].key : p->mw[n - WORLD_MRS].key;
 
-		if (!k || k->valid != MODEL_NO || k->len < r->length + 8)
+		if (!k || k->valid != MODEL_NO || k->len < r->length + 8 ||
+			(n >= WORLD_MRS && p->mw[n - WORLD_MRS].binding))
 			continue;
 		r->remote = k;
 		r->at = (k->off + 7) & ~7u;
 		return true;
 	}
 	return false;
+}
+
+/** Would the peer's QP, and the key, allow it? */
+static enum model_verdict judge_remote(
+	const struct model_qp *peer, const struct model_wr *r, unsigned rights)
+{
+	if ((peer->rights & rights) != rights)
+		return MODEL_NO;
+	return model_judge(r->remote, peer, r->at, r->length, rights);
 }
 
 /** Something of the peer's to reach, or to fail at. @return false: nothing. */
@@ -159,11 +169,9 @@ static bool find_remote(struct world_qp *q, struct model_wr *r, unsigned rights,
 			r->at = k->off + k->len - r->length + 1;
 		else if (r->length > 200 && r->at + r->length > k->off + k->len)
 			continue;
-		if (offence && r->length &&
-			model_judge(k, q->model.peer, r->at, r->length, rights) == MODEL_NO)
+		if (offence && r->length && judge_remote(q->model.peer, r, rights) == MODEL_NO)
 			return true;
-		if (!offence &&
-			model_judge(k, q->model.peer, r->at, r->length, rights) == MODEL_YES &&
+		if (!offence && judge_remote(q->model.peer, r, rights) == MODEL_YES &&
 			model_free_behind(&q->model, r->at, r->length,
 				!(rights & MODEL_REMOTE_READ), atomic ? k : NULL))
 			return true;
@@ -278,7 +286,8 @@ static bool is_expected(const struct world_qp *q)
 	const struct model_rq *rq = q->model.peer ? q->model.peer->rq : NULL;
 
 	return !rq || w->m.waits || q->paired || rq->expected + rq->holes < rq->count ||
-	       world_chance(w, w->program->profile.offences);
+	       world_chance(w, w->program->profile.offences) ||
+	       world_chance(w, w->program->profile.wrongs);
 }
 
 /** Find the memory that it reads and writes. @return false: there is none. */
@@ -332,6 +341,41 @@ static bool make_data(struct world_qp *q, struct model_wr *r)
 	return make_places(q, r, rights[r->op], source);
 }
 
+/** Something of @p p's which @p qp, or its peer, must not end; NULL: none was found. */
+static struct model_key *forbidden_key(struct world_host *p, const struct model_qp *qp, bool remote)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		unsigned n = (unsigned)world_below(p->w, WORLD_MRS - WORLD_PDS + WORLD_MWS);
+		const struct world_mw *mw = &p->mw[n % WORLD_MWS];
+		struct model_key *k =
+			n < WORLD_MWS ? mw->key : p->mr[n - WORLD_MWS + WORLD_PDS].key;
+
+		if (k && (n >= WORLD_MWS || !mw->binding) &&
+			model_judge_end(k, qp, remote) == MODEL_NO)
+			return k;
+	}
+	return NULL;
+}
+
+/** What is the model's is up at both ends. */
+static bool is_live(const struct world_qp *q)
+{
+	const struct model_qp *m = &q->model;
+
+	return m->up && !m->dead && m->peer && !m->peer->dead;
+}
+
+/** A region of the peer's, of whose PD it is the only QP. */
+static struct model_key *only_region(struct world_host *p, const struct model_qp *qp)
+{
+	const struct world_mr *mr = &p->mr[WORLD_PDS + world_below(p->w, WORLD_MRS - WORLD_PDS)];
+
+	return mr->mr && !mr->windows && !model_key_is_used(mr->key) &&
+			       model_judge_end(mr->key, qp, true) == MODEL_YES
+		       ? mr->key
+		       : NULL;
+}
+
 /** A window of the peer's that ends by the message. */
 static void may_invalidate(struct world_qp *q, struct model_wr *r)
 {
@@ -342,9 +386,17 @@ static void may_invalidate(struct world_qp *q, struct model_wr *r)
 	if (r->op != MODEL_SEND || !q->model.peer || !world_chance(w, 0.3))
 		return;
 	p = &w->host[q->model.peer->host];
+	if (world_chance(w, w->program->profile.wrongs)) {
+		r->change = is_live(q) ? forbidden_key(p, q->model.peer, true) : NULL;
+		return;
+	}
+	if (world_chance_since(w, 9, 0.2)) {
+		r->change = is_live(q) ? only_region(p, q->model.peer) : NULL;
+		return;
+	}
 	mw = &p->mw[world_below(w, WORLD_MWS)];
 	if (mw->mw && mw->alone && !mw->binding && mw->key &&
-		model_judge_end(mw->key, q->model.peer) == MODEL_YES)
+		model_judge_end(mw->key, q->model.peer, true) == MODEL_YES)
 		r->change = mw->key;
 }
 
@@ -354,6 +406,10 @@ static bool make_invalidate(struct world_qp *q, struct model_wr *r)
 	struct world_mr *mr;
 	struct world_mw *mw;
 
+	if (world_chance(w, w->program->profile.wrongs)) {
+		r->change = forbidden_key(q->h, &q->model, false);
+		return r->change;
+	}
 	if (world_chance_since(w, 2, 0.4)) {
 		mr = &q->h->mr[WORLD_PDS + world_below(w, WORLD_MRS - WORLD_PDS)];
 		if (!mr->mr || mr->windows || model_judge(mr->key, &q->model, mr->key->off, 0, 0) ||
@@ -370,31 +426,53 @@ static bool make_invalidate(struct world_qp *q, struct model_wr *r)
 	return true;
 }
 
+/** May it be tried? What must fail is to be known to do so. */
+static bool may_bind(
+	const struct world_qp *q, const struct world_mw *mw, const struct world_mr *mr, bool wrong)
+{
+	if (!mw->mw || mw->binding || mw->stale || !mr->mr || mr->key->valid != MODEL_YES)
+		return false;
+	if (mw->key && mw->key->valid == MODEL_MAYBE)
+		return false;
+	return wrong || (mw->pd == q->pd && mr->pd == q->pd && mr->key->rights & MODEL_BINDS &&
+				mr->key->rights & MODEL_LOCAL_WRITE &&
+				!(mw->alone && mw->key && mw->key->valid == MODEL_YES));
+}
+
 static bool make_bind(struct world_qp *q, struct model_wr *r)
 {
 	struct world *w = q->h->w;
 	struct world_mw *mw = &q->h->mw[world_below(w, WORLD_MWS)];
 	struct world_mr *mr = &q->h->mr[world_below(w, WORLD_MRS)];
+	bool wrong = world_chance(w, w->program->profile.wrongs);
 	uint32_t stag;
 
-	if (!mw->mw || mw->pd != q->pd || mw->binding || mw->stale || !mr->mr || mr->pd != q->pd ||
-		mr->key->valid != MODEL_YES || !(mr->key->rights & MODEL_BINDS) ||
-		!(mr->key->rights & MODEL_LOCAL_WRITE))
-		return false;
-	if (mw->key && mw->key->valid != MODEL_NO && (mw->alone || mw->key->valid != MODEL_YES))
+	/* One of type 2 that is bound, to memory that allows all. */
+	if (wrong && world_chance(w, 0.5)) {
+		mw = &q->h->mw[2 + q->pd];
+		mr = &q->h->mr[q->pd];
+	}
+	if (!may_bind(q, mw, mr, wrong))
 		return false;
 	r->remote = mr->key;
 	r->length = 1 + (uint32_t)world_below(w, mr->key->len);
+	if (wrong && mw->alone && world_chance(w, 0.1))
+		r->length = 0;
 	r->at = any_place(w, mr->key, r->length, 1);
+	if (wrong && world_chance(w, 0.1))
+		r->at = mr->key->off + mr->key->len - r->length + 1;
 	r->bind_rights = (unsigned)world_below(w, 16) & ~MODEL_LOCAL_WRITE;
 	r->change_end = mw->key && mw->key->valid != MODEL_NO ? mw->key : NULL;
 	stag = rnic_mw_stag(mw->mw);
 	r->change = model_key_new(
-		&w->m, q->h->index, q->pd, r->at, r->length, r->bind_rights | MODEL_LOCAL_WRITE);
+		&w->m, q->h->index, mw->pd, r->at, r->length, r->bind_rights | MODEL_LOCAL_WRITE);
+	r->change->window = true;
 	r->change->stag = (stag & ~0xffu) | ((stag + 1 + (uint32_t)world_below(w, 255)) & 0xff);
 	r->change->base = world_chance(w, 0.5) ? 0 : mr->key->base + (r->at - mr->key->off);
 	r->change->only = mw->alone ? &q->model : NULL;
 	r->change->valid = MODEL_MAYBE;
+	if (wrong && model_judge_bind(&q->model, r) != MODEL_NO)
+		return false;
 	mw->before = r->change_end;
 	mw->key = r->change;
 	mw->by = q;
@@ -406,7 +484,9 @@ static bool make_bind(struct world_qp *q, struct model_wr *r)
 
 static enum model_op any_op(struct world *w)
 {
-	static const uint8_t weight[] = {25, 20, 10, 18, 7, 7, 3, 6};
+	static const uint8_t old[] = {25, 20, 10, 18, 7, 7, 3, 6};
+	static const uint8_t new[] = {24, 16, 8, 14, 8, 8, 8, 10};
+	const uint8_t *weight = w->program->profile.version >= 9 ? new : old;
 	uint64_t at = world_below(w, 96);
 	unsigned op = 0;
 
@@ -480,11 +560,13 @@ void world_post_all(struct world_qp *q)
 void world_post_last(struct world_qp *q)
 {
 	struct world *w = q->h->w;
-	struct model_wr r = {.op = MODEL_READ, .signalled = true, .length = 1};
+	struct model_wr r = {.op = MODEL_READ, .signalled = true};
 	struct world_host *p;
 
 	if (q->last || !q->model.peer || !may_post(q))
 		return;
+	/* Of no bytes needs no right. */
+	r.length = r.n = q->model.peer->rights & MODEL_REMOTE_READ ? 1 : 0;
 	p = &w->host[q->model.peer->host];
 	r.local = q->h->mr[q->pd].key;
 	for (unsigned i = 0; i < WORLD_MRS && !r.remote; i++)
@@ -494,7 +576,6 @@ void world_post_last(struct world_qp *q)
 	/* Bytes of its own: there must be some, whatever the receives take. */
 	r.at = MODEL_ARENA - 1;
 	r.piece[0] = (struct model_piece){MODEL_ARENA - 2 - q->slot, 1};
-	r.n = 1;
 	if (!r.local || !r.remote || !model_free_behind(&q->model, r.at, 1, false, NULL) ||
 		!model_free(&w->m, q->h->index, r.piece[0].off, 1, true))
 		return;
