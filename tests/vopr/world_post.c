@@ -357,7 +357,7 @@ static struct model_key *forbidden_key(struct world_host *p, const struct model_
 	return NULL;
 }
 
-/** What is the model's is up at both ends. */
+/** Is there a stream, as far as the model knows? */
 static bool is_live(const struct world_qp *q)
 {
 	const struct model_qp *m = &q->model;
