@@ -11,12 +11,13 @@
 #include "provider/verbs/objects.h"
 #include "unit/rnic/pair.h"
 
-#define VERBS_PORT  61525
-#define VERBS_ARENA 65536u
-#define VERBS_PAGE  4096u
-#define VERBS_SLOTS 4
-#define VERBS_IDS   65536u
-#define VERBS_WRS   64u /**< the most that the usual queues hold */
+#define VERBS_PORT   61525
+#define VERBS_ARENA  65536u
+#define VERBS_PAGE   4096u
+#define VERBS_SLOTS  4
+#define VERBS_IDS    65536u
+#define VERBS_WRS    64u                 /**< the most that the usual queues hold */
+#define VERBS_UNREAD ((size_t)256 << 10) /**< bytes that a connection holds */
 
 enum verbs_kind {
 	VERBS_PD,
