@@ -381,11 +381,16 @@ static void post_recv(struct world *w, uint8_t bits)
 	rnic_rq_end(w->us->qp);
 }
 
+/** What an octet of the input stands for, modulo their number; it stays so, as the seeds do. */
+static const uint8_t operations[] = {RDMAP_WR_SEND, RDMAP_WR_SEND_INV, RDMAP_WR_WRITE,
+	RDMAP_WR_READ, RDMAP_WR_SEND_IMM, RDMAP_WR_LOCAL_INV, RDMAP_WR_WRITE_IMM,
+	RDMAP_WR_FETCH_ADD, RDMAP_WR_CMP_SWAP};
+
 static void post_send(struct world *w, uint8_t bits)
 {
 	struct rdmap_wqe *e;
 	uint8_t octet = fuzz_u8(w->in);
-	unsigned op = octet < 0xf0 ? octet % RDMAP_WR_BIND_MW : RDMAP_WR_SEND_IMM;
+	unsigned op = octet < 0xf0 ? operations[octet % sizeof operations] : RDMAP_WR_SEND_IMM;
 	bool atomic = op == RDMAP_WR_FETCH_ADD || op == RDMAP_WR_CMP_SWAP;
 	bool read = op == RDMAP_WR_READ || atomic;
 
