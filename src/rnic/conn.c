@@ -95,6 +95,12 @@ static bool conn_close_progress(struct conn *c)
 	return moved;
 }
 
+void conn_begin_close(struct conn *c)
+{
+	(void)conn_close_progress(c); /* from here on */
+	conn_set_deadline(c, c->rnic->close_timeout);
+}
+
 void conn_over(struct conn *c, const struct conn_end *end)
 {
 	struct rnic_ep *ep = c->ep;
@@ -110,8 +116,7 @@ void conn_over(struct conn *c, const struct conn_end *end)
 	}
 	if (qp && mpa_llp(&c->mpa) && mpa_has_user(&c->mpa, &qp->rdmap)) {
 		qp->lingering = c;
-		conn_close_progress(c);
-		conn_set_deadline(c, c->rnic->close_timeout);
+		conn_begin_close(c);
 	} else {
 		c->qp = NULL;
 		engine_defer(c->rnic->engine, &c->doorbell);

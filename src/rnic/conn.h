@@ -137,6 +137,9 @@ void conn_start_deadline(struct conn *c, bool stood_still);
  */
 bool conn_wait_again(struct conn *c);
 
+/** The orderly close of its stream begins, or what is left to be sent behind one: its deadline. */
+void conn_begin_close(struct conn *c);
+
 /** Start (again) a deadline @p ns from now. */
 void conn_set_deadline(struct conn *c, uint64_t ns);
 void conn_stop_deadline(struct conn *c);

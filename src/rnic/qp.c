@@ -338,7 +338,7 @@ void qp_close(struct rnic_qp *qp)
 		return;
 	qp->closing = true;
 	atomic_store(&qp->state, RNIC_QP_SQD);
-	conn_set_deadline(c, qp->rnic->close_timeout);
+	conn_begin_close(c);
 	rdmap_close(&qp->rdmap);
 }
 

@@ -201,12 +201,35 @@ static void does_not_come_behind_a_disconnect(void **state)
 	expect_end_in_good_order(p);
 }
 
-static void does_not_hold_up_a_close_for_longer_than_a_peer_may(void **state)
+/* A receive of another thread's, while timers run: the message has its turn when they have. */
+static void is_posted_while_it_is_given_up(void **state)
 {
 	struct pair *p = *state;
 
 	both_disconnect_behind_a_message(p);
-	pair_advance(p, 3 * CLOSE);
+	engine_lock(&p->engine);
+	pair_post_recv(&p->b, p->b.qp, 7, 0, 64);
+	assert_true(recv_wait_give_up(p->b.qp));
+	engine_unlock(&p->engine);
+	pair_expect(p, &p->b, 7, RDMAP_WC_SUCCESS);
+	expect_end_in_good_order(p);
+}
+
+static void does_not_hold_up_a_close_for_longer_than_a_peer_may(void **state)
+{
+	struct pair *p = *state;
+
+	/* What was done before the close is no progress of it. */
+	pair_post_recv(&p->b, p->b.qp, 7, 0, 64);
+	send(p, 2);
+	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS);
+	pair_expect(p, &p->b, 7, RDMAP_WC_SUCCESS);
+	pair_post_recv(&p->a, p->a.qp, 9, 0, 64);
+	pair_post(&p->b, p->b.qp, 8, RDMAP_WR_SEND, 0, 8, 0, 0);
+	pair_expect(p, &p->a, 9, RDMAP_WC_SUCCESS);
+	pair_expect(p, &p->b, 8, RDMAP_WC_SUCCESS);
+	both_disconnect_behind_a_message(p);
+	pair_advance(p, CLOSE + 20);
 	expect_end_in_good_order(p);
 }
 
@@ -305,6 +328,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends_with_the_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(comes_behind_a_disconnect, setup, teardown),
 		cmocka_unit_test_setup_teardown(does_not_come_behind_a_disconnect, setup, teardown),
+		cmocka_unit_test_setup_teardown(is_posted_while_it_is_given_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(does_not_hold_up_a_close_for_longer_than_a_peer_may,
 			setup_with_much, teardown),
 		cmocka_unit_test_setup_teardown(has_its_turn_at_an_srq, setup, teardown),
