@@ -74,14 +74,18 @@ void clock_init(struct port_clock *c, const struct clock_sample *since)
 	atomic_init(&c->mult, 0);
 	atomic_init(&c->ahead, 0);
 	c->left = false;
-	if (!clock_tsc_is_invariant() || (since && c->base.tsc < since->tsc))
+	if (!clock_tsc_is_invariant())
+		return;
+	c->left = since && c->base.tsc < since->tsc;
+	if (c->left)
 		return;
 	cycles = rte_get_tsc_hz();
 	ns = UINT64_C(1000000000);
 	if (since && c->base.ns - since->ns >= CALIBRATION_MIN_NS) {
 		cycles = c->base.tsc - since->tsc;
 		ns = c->base.ns - since->ns;
-		if (!clock_is_steady(cycles, ns, rte_get_tsc_hz()))
+		c->left = !clock_is_steady(cycles, ns, rte_get_tsc_hz());
+		if (c->left)
 			return;
 	}
 	if (cycles)
