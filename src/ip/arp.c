@@ -94,7 +94,7 @@ static void arp_handle(struct ip_stack *s, const uint8_t *p, uint64_t now)
 	struct ip_neighbour *n;
 
 	if (claimed) {
-		local_conflict(s, claimed, p + ARP_SHA, now);
+		local_conflict(s, claimed, p + ARP_SHA, false, now);
 		return;
 	}
 	if (arp_may_be_neighbour(s, &spa)) {

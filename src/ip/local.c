@@ -200,10 +200,11 @@ void local_begin_again(struct ip_stack *s, uint64_t now)
 	}
 }
 
-void local_conflict(struct ip_stack *s, struct local_addr *l, const uint8_t *mac, uint64_t now)
+void local_conflict(
+	struct ip_stack *s, struct local_addr *l, const uint8_t *mac, bool yield, uint64_t now)
 {
 	bool v4 = ip_addr_is_v4(&l->addr);
-	bool duplicate = !v4 && l->state == LOCAL_TENTATIVE;
+	bool duplicate = yield && !v4 && l->state == LOCAL_TENTATIVE;
 	bool first = !l->defended || now - l->defended >= DEFEND_INTERVAL_NS;
 	char text[IP_ADDR_STRLEN];
 
@@ -228,6 +229,8 @@ void local_conflict(struct ip_stack *s, struct local_addr *l, const uint8_t *mac
 	if (!first)
 		return;
 	l->defended = now;
+	if (!v4 && l->state == LOCAL_TENTATIVE) /* announced when it is not that any more */
+		return;
 	if (v4)
 		arp_announce(s, &l->addr);
 	else

@@ -43,8 +43,12 @@ bool local_is_broadcast(const struct ip_stack *s, const struct ip_addr *dst);
 struct local_addr *local_source(
 	struct ip_stack *s, const struct ip_addr *remote, const struct ip_addr *hop);
 
-/** The station @p mac uses our address @p l: log it, and defend the address or give it up. */
-void local_conflict(struct ip_stack *s, struct local_addr *l, const uint8_t *mac, uint64_t now);
+/**
+ * The station @p mac uses our address @p l: log it, and defend the address or give it up.
+ * @param yield the latter, if it is IPv6's and still being probed.
+ */
+void local_conflict(
+	struct ip_stack *s, struct local_addr *l, const uint8_t *mac, bool yield, uint64_t now);
 
 /**
  * Probe and announce all our addresses as if they had just been added, also those that were taken

@@ -234,9 +234,10 @@ static void nd_ns_input(
 	if (!l)
 		return;
 	if (probe && l->state == LOCAL_TENTATIVE && !l->held) {
-		/* RFC 4862 section 5.4.3: both of us try to have it. Who had it already, and has
-		 * connections there, does not give way to a try. */
-		local_conflict(s, l, rx->src_mac, now);
+		/* RFC 4862 section 5.4.3: both of us try to have it. That is of the first probing.
+		 * An address that was assigned is probed once more by our own choice, as the link
+		 * came up: who has connections there does not give way to a try. */
+		local_conflict(s, l, rx->src_mac, true, now);
 		return;
 	}
 	if (!probe && o.source && route_is_on_link(s, &rx->src)) {
@@ -299,7 +300,9 @@ static void nd_na_input(
 	if (l && o.target && eth_addr_equal(o.target, s->cfg.mac))
 		return;
 	if (l) {
-		local_conflict(s, l, o.target ? o.target : rx->src_mac, now);
+		/* Without the flag it only tries, as we do (RFC 4429 section 3.3). */
+		local_conflict(s, l, o.target ? o.target : rx->src_mac,
+			!l->held || (flags & ND_FLAG_OVERRIDE), now);
 		return;
 	}
 	n = neighbour_find(s, &target);

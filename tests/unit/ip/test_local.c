@@ -321,6 +321,28 @@ static void owner_does_not_give_way_to_a_try(void **state)
 	host_free(owner);
 }
 
+/** Of two that have used it, each on its own link, neither gives way when the links are joined. */
+static void users_of_an_address_do_not_give_way_to_each_other(void **state)
+{
+	struct host *h[2] = {host_new(), host_new_at(9)};
+	struct ip_addr a = host_addr("fd00::1");
+
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(add(h[i], "fd00::1", 64), 0);
+		host_run(h[i], 20 * SECOND);
+		host_forget(h[i]);
+		ip_link_up(h[i]->ip, h[i]->now);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		carry(h[i % 2], h[1 - i % 2]);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(ip_addr_is_local(h[i]->ip, &a));
+		host_forget(h[i]);
+	}
+	host_free(h[1]);
+	host_free(h[0]);
+}
+
 /** Groups are reported again when there is an address to do so from, not for each address. */
 static void reports_do_not_multiply_by_addresses(void **state)
 {
@@ -454,6 +476,7 @@ int main(void)
 		cmocka_unit_test(link_that_comes_up_hears_all_again),
 		cmocka_unit_test(link_that_comes_up_has_its_own_owners),
 		cmocka_unit_test(owner_does_not_give_way_to_a_try),
+		cmocka_unit_test(users_of_an_address_do_not_give_way_to_each_other),
 		cmocka_unit_test(reports_do_not_multiply_by_addresses),
 		cmocka_unit_test(source_by_subnet_scope_and_prefix),
 		cmocka_unit_test(broadcast_addresses),
