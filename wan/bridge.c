@@ -340,10 +340,7 @@ static uint64_t wan_bridge_next_due(const struct wan_bridge *b)
 	return RTE_MIN(wan_path_next(b->dir[0].path), wan_path_next(b->dir[1].path));
 }
 
-/**
- * The descriptor of a TAP that was deleted tells of that without end, that of a packet socket until
- * port_watch().
- */
+/** The descriptor of a port that is gone tells of that until port_watch(). */
 static void wan_bridge_note_error(struct wan_bridge *b, unsigned i)
 {
 	b->error[i] = true;
