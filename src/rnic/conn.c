@@ -203,14 +203,12 @@ static void conn_stream_deadline(struct conn *c, bool stood_still)
 	if (!c->qp->closing) {
 		if (!stood_still || !conn_wait_again(c))
 			conn_no_rtr(c);
-	} else if (conn_close_progress(c) || stood_still) {
-		conn_set_deadline(c, c->rnic->close_timeout);
-	} else {
-		/* The peer's FIN may have come, and only a message be waited for. */
-		conn_set_deadline(c, c->rnic->close_timeout);
-		if (!recv_wait_give_up(c->qp))
-			qp_abort(c->qp, -ETIMEDOUT);
+		return;
 	}
+	conn_set_deadline(c, c->rnic->close_timeout);
+	/* The peer's FIN may have come, and only a message be waited for. */
+	if (!conn_close_progress(c) && !stood_still && !recv_wait_give_up(c->qp))
+		qp_abort(c->qp, -ETIMEDOUT);
 }
 
 static void conn_deadline(struct timer *t, uint64_t now)
