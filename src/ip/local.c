@@ -229,11 +229,9 @@ void local_conflict(
 	if (!first)
 		return;
 	l->defended = now;
-	if (!v4 && l->state == LOCAL_TENTATIVE) /* announced when it is not that any more */
-		return;
 	if (v4)
 		arp_announce(s, &l->addr);
-	else
+	else if (l->state != LOCAL_TENTATIVE) /* else it is when the probing ends */
 		nd_announce(s, &l->addr);
 }
 

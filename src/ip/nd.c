@@ -281,6 +281,7 @@ static void nd_na_input(
 	struct nd_options o;
 	struct local_addr *l;
 	struct ip_neighbour *n;
+	const uint8_t *mac;
 	uint32_t flags;
 	bool other;
 
@@ -295,20 +296,20 @@ static void nd_na_input(
 		s->stats.rx_bad_header++;
 		return;
 	}
+	mac = o.target ? o.target : rx->src_mac;
 	l = local_find(s, &target);
 	/* Our own, sent by another port of a bond whose switch sends it back by this one. */
 	if (l && o.target && eth_addr_equal(o.target, s->cfg.mac))
 		return;
 	if (l) {
 		/* Without the flag it only tries, as we do (RFC 4429 section 3.3). */
-		local_conflict(s, l, o.target ? o.target : rx->src_mac,
-			!l->held || (flags & ND_FLAG_OVERRIDE), now);
+		local_conflict(s, l, mac, !l->held || (flags & ND_FLAG_OVERRIDE), now);
 		return;
 	}
 	n = neighbour_find(s, &target);
 	if (!n)
 		return;
-	other = nd_is_other(s, n, &target, o.target ? o.target : rx->src_mac);
+	other = nd_is_other(s, n, &target, mac);
 	/* RFC 4861 section 7.2.5: what is not believed of the address is not of the flag. */
 	if (!neighbour_learn(s, n,
 		    &(struct neighbour_news){
