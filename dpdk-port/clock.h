@@ -24,7 +24,8 @@ struct port_clock {
 	struct clock_sample base;
 	_Atomic uint64_t mult;  /**< ns per cycle, times 2^32; 0: clock_gettime(), from now on */
 	_Atomic uint64_t ahead; /**< then: ns to add to it, modulo 2^64 */
-	bool left;              /**< the TSC, as it has jumped; of who calls clock_onward() */
+	bool left; /**< the TSC, as it has jumped, and nobody was told; of who calls clock_onward()
+		    */
 };
 
 /** Two cores' counters may differ by less, ns. A counter that goes back further has jumped. */
@@ -47,6 +48,15 @@ void clock_init(struct port_clock *c, const struct clock_sample *since);
 #define CLOCK_LEFT                                                                                 \
 	"the processor's time stamp counter has jumped, as by a suspend or a migration: the time " \
 	"is the kernel's from now on"
+
+/** True once, when CLOCK_LEFT is to be said. For who calls clock_onward(). */
+static inline bool clock_take_left(struct port_clock *c)
+{
+	bool left = c->left;
+
+	c->left = false;
+	return left;
+}
 
 /** CLOCK_MONOTONIC in ns, by the kernel. */
 uint64_t clock_kernel_ns(void);

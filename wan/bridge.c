@@ -55,7 +55,6 @@ struct wan_bridge {
 	bool up[2];    /**< the port's link, at the last tick */
 	bool error[2]; /**< its descriptor has told of one since then */
 	bool told_error[2];
-	bool told_clock; /**< that its counter has jumped */
 	struct direction dir[2];
 	struct port_clock clock;
 	unsigned lcore;
@@ -397,10 +396,8 @@ static void wan_bridge_tick(struct wan_bridge *b)
 		if (port_is_gone(b->port[i]))
 			wan_bridge_note_error(b, i);
 	}
-	if (b->clock.left && !b->told_clock) {
-		b->told_clock = true;
+	if (clock_take_left(&b->clock))
 		log_printf(b->cfg.log, LOG_LEVEL_WARNING, CLOCK_LEFT);
-	}
 	if (b->cfg.tick)
 		b->cfg.tick(b->cfg.ctx);
 }

@@ -111,10 +111,8 @@ static void net_housekeeping(void *ctx)
 
 	if (!n->told_gone && n->ops->is_gone(n))
 		net_tell_gone(n);
-	if (!n->told_clock && n->poller.clock.left) {
-		n->told_clock = true;
+	if (clock_take_left(&n->poller.clock))
 		log_printf(&n->log.sink, LOG_LEVEL_WARNING, CLOCK_LEFT);
-	}
 	n->ops->housekeeping(n);
 }
 

@@ -92,8 +92,7 @@ struct net {
 	struct engine_doorbell end_bell; /**< a signal ends the process */
 	int end_signal;
 	bool have_poller;
-	bool told_gone;  /**< that there is no port any more */
-	bool told_clock; /**< that its counter has jumped */
+	bool told_gone; /**< that there is no port any more */
 
 	struct iwpm *mapper;     /**< NULL: off */
 	struct tls_stack *tls;   /**< NULL: off */
