@@ -32,6 +32,7 @@ struct rte_mempool *pool_create(
  * application may have left out. @return -ENODEV then, else @p error.
  */
 int pool_failed(int error);
+#define POOL_NO_DRIVER "mempool driver (DPDK's mempool_ring)" /**< what is missing then */
 
 /** False where DPDK has no driver of stacks, and the shared part is a ring. */
 bool pool_is_stack(const struct rte_mempool *p);

@@ -396,7 +396,7 @@ static int port_create_pool(struct opening *o, const char *name, int socket)
 	}
 	r = pool_failed(-rte_errno);
 	return port_fail(o, r, "no %s for its packet buffers",
-		r == -ENODEV                      ? "mempool driver (DPDK's mempool_ring)"
+		r == -ENODEV                      ? POOL_NO_DRIVER
 		: eal_is_software(o->cfg->device) ? "memory"
 						  : "hugepages");
 }

@@ -84,8 +84,7 @@ static int host_start_pool(struct uiwarp_tcp *h)
 		return 0;
 	err = pool_failed(-rte_errno);
 	log_printf(&h->log, LOG_LEVEL_ERROR, "no %s for %u packet buffers: %s",
-		err == -ENODEV ? "mempool driver (DPDK's mempool_ring)" : "memory", h->cfg.packets,
-		strerror(-err));
+		err == -ENODEV ? POOL_NO_DRIVER : "memory", h->cfg.packets, strerror(-err));
 	return err;
 }
 
