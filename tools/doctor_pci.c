@@ -114,6 +114,22 @@ static void doctor_pci_look_at_limit(const struct doctor_pci *p)
 			    "group rdma; for a service, LimitMEMLOCK=infinity");
 }
 
+/** May it be opened? @param node in /dev. @param more is advised. */
+static void doctor_pci_look_at_node(const struct doctor_pci *p, const char *node, const char *more)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/dev/%s", p->host->root, node);
+	if (access(path, R_OK | W_OK) == 0) {
+		doctor_good(p->d, "/dev/%s may be opened", node);
+		return;
+	}
+	doctor_wrong(p->d, "this process may not open /dev/%s", node);
+	doctor_advise(p->d,
+		"as root: chgrp rdma /dev/%s && chmod 660 /dev/%s, for users of the group rdma%s",
+		node, node, more);
+}
+
 /* ---- shared with Linux --------------------------------------------------------------------- */
 
 /** Linux's RDMA device of it, as "uverbs0". @return false: there is none. */
@@ -138,7 +154,7 @@ static bool doctor_pci_uverbs(const struct doctor_pci *p, char *name, size_t len
 
 static void doctor_pci_look_at_uverbs(const struct doctor_pci *p)
 {
-	char name[64], path[PATH_MAX];
+	char name[64], node[sizeof "infiniband/" + 64];
 
 	if (!doctor_pci_uverbs(p, name, sizeof name)) {
 		doctor_wrong(p->d, "Linux has no RDMA device of %s, by which DPDK's driver goes",
@@ -149,16 +165,8 @@ static void doctor_pci_look_at_uverbs(const struct doctor_pci *p)
 							      : "mana_ib");
 		return;
 	}
-	snprintf(path, sizeof path, "%s/dev/infiniband/%s", p->host->root, name);
-	if (access(path, R_OK | W_OK) == 0) {
-		doctor_good(p->d, "/dev/infiniband/%s may be opened", name);
-		return;
-	}
-	doctor_wrong(p->d, "this process may not open /dev/infiniband/%s", name);
-	doctor_advise(p->d,
-		"as root: chgrp rdma /dev/infiniband/%s && chmod 660 /dev/infiniband/%s, for users "
-		"of the group rdma",
-		name, name);
+	snprintf(node, sizeof node, "infiniband/%s", name);
+	doctor_pci_look_at_node(p, node, "");
 }
 
 /** Linux keeps it and its interface: nothing is handed over. */
@@ -256,18 +264,10 @@ static void doctor_pci_look_at_neighbours(const struct doctor_pci *p)
 
 static void doctor_pci_look_at_rights(const struct doctor_pci *p, const char *group)
 {
-	char path[PATH_MAX];
+	char node[64];
 
-	snprintf(path, sizeof path, "%s/dev/vfio/%s", p->host->root, group);
-	if (access(path, R_OK | W_OK) == 0) {
-		doctor_good(p->d, "/dev/vfio/%s may be opened", group);
-		return;
-	}
-	doctor_wrong(p->d, "this process may not open /dev/vfio/%s", group);
-	doctor_advise(p->d,
-		"as root: chgrp rdma /dev/vfio/%s && chmod 660 /dev/vfio/%s, for users of the "
-		"group rdma; for good, by a rule of udev's: see docs/deploy.md",
-		group, group);
+	snprintf(node, sizeof node, "vfio/%s", group);
+	doctor_pci_look_at_node(p, node, "; for good, by a rule of udev's: see docs/deploy.md");
 }
 
 static void doctor_pci_look_at_vfio(const struct doctor_pci *p)
