@@ -371,14 +371,20 @@ static bool has_closed_and_eof(struct fixture *x)
 	return x->seen.closes != 0 && x->seen.eofs != 0;
 }
 
-/** The kernel has told all: what the user has yet to take is here alone. */
-static void both_ends_come_behind_what_is_left(void **state)
+/** Both sides have closed behind 1,000 bytes that the user does not take. */
+static void both_close_behind_what_is_left(void)
 {
-	begin();
 	f.seen.take = 0;
 	peer_sends(1000);
 	llp_shutdown(f.seen.llp);
 	shutdown(f.peer_fd, SHUT_WR);
+}
+
+/** The kernel has told all: what the user has yet to take is here alone. */
+static void both_ends_come_behind_what_is_left(void **state)
+{
+	begin();
+	both_close_behind_what_is_left();
 	fixture_until(&f, has_eof);
 	for (unsigned i = 0; i < 20; i++)
 		fixture_round(&f);
@@ -397,11 +403,8 @@ static void both_ends_come_behind_what_is_left(void **state)
 static void what_is_of_no_use_does_not_hold_up_the_end(void **state)
 {
 	begin();
-	f.seen.take = 0;
 	f.seen.need = 1001;
-	peer_sends(1000);
-	llp_shutdown(f.seen.llp);
-	shutdown(f.peer_fd, SHUT_WR);
+	both_close_behind_what_is_left();
 	fixture_until(&f, has_closed_and_eof);
 	assert_int_equal(f.seen.error, 0);
 	end();
@@ -422,10 +425,7 @@ static bool is_over_in_kernel(struct fixture *x)
 static void nor_does_a_user_that_lets_go_hold_it_up(void **state)
 {
 	begin();
-	f.seen.take = 0;
-	peer_sends(1000);
-	llp_shutdown(f.seen.llp);
-	shutdown(f.peer_fd, SHUT_WR);
+	both_close_behind_what_is_left();
 	fixture_until(&f, has_eof);
 	fixture_until(&f, is_over_in_kernel);
 	for (unsigned i = 0; i < 20; i++)

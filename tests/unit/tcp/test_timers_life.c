@@ -91,7 +91,8 @@ static void test_half_closed_waits_for_the_peer(void **state)
 	host_end(&h);
 }
 
-static void test_orphan_is_not_held_by_a_closed_window(void **state)
+/** Ten minutes, in which the peer answers. */
+static void wait_at_a_closed_window(void)
 {
 	start(NULL);
 	p.wnd = 0;
@@ -103,11 +104,22 @@ static void test_orphan_is_not_held_by_a_closed_window(void **state)
 		peer_send(&p, 0, NULL, 0);
 	}
 	assert_int_equal(h.app.closed, 0);
+}
+
+/** It answers, and toggles its window, but takes nothing. */
+static void toggle_window(int i)
+{
+	p.wnd = i & 1;
+	ip_double_drain(&h.ip);
+	peer_send(&p, 0, NULL, 0);
+}
+
+static void test_orphan_is_not_held_by_a_closed_window(void **state)
+{
+	wait_at_a_closed_window();
 	llp_release(h.app.llp);
-	for (int i = 0; i < 20; i++) { /* it answers, and toggles its window, but takes nothing */
-		p.wnd = i & 1;
-		ip_double_drain(&h.ip);
-		peer_send(&p, 0, NULL, 0);
+	for (int i = 0; i < 20; i++) {
+		toggle_window(i);
 		assert_int_equal(tcp_stack_stats(h.tcp)->connections, i < 10);
 		host_advance(&h, 10001 * MS);
 	}
@@ -119,22 +131,11 @@ static void test_orphan_is_not_held_by_a_closed_window(void **state)
 /** Nor is one whose last words wait for room: its user is told. */
 static void test_last_words_do_not_wait_for_ever(void **state)
 {
-	start(NULL);
-	p.wnd = 0;
-	peer_send(&p, 0, NULL, 0);
-	app_send(&h.app, "abc", 3);
-	for (int i = 0; i < 10; i++) {
-		host_advance(&h, 60000 * MS);
-		ip_double_drain(&h.ip);
-		peer_send(&p, 0, NULL, 0);
-	}
-	assert_int_equal(h.app.closed, 0);
+	wait_at_a_closed_window();
 	llp_orphan(h.app.llp);
 	llp_orphan(h.app.llp); /* of no effect */
 	for (int i = 0; i < 20; i++) {
-		p.wnd = i & 1;
-		ip_double_drain(&h.ip);
-		peer_send(&p, 0, NULL, 0);
+		toggle_window(i);
 		assert_int_equal(h.app.closed, i >= 10);
 		host_advance(&h, 10001 * MS);
 	}

@@ -72,15 +72,22 @@ static void an_expired_certificate_is_refused(void **state)
 	expect_refused(-EKEYREJECTED, -EKEYREJECTED);
 }
 
-static void a_peer_without_tls_is_refused(void **state)
+/** A peer that has not said anything yet. */
+static void connect_without_tls(struct llp_mem_peer *raw)
 {
-	struct llp_mem_peer raw;
 	struct ip_endpoint to = llp_mem_endpoint(mem, 1, PORT);
 
 	tls_user_open(&server, mem, 1, &server_config, 0);
 	tls_user_listen(&server, mem, 1, PORT);
-	llp_mem_peer_connect(&raw, mem, 0, &to);
+	llp_mem_peer_connect(raw, mem, 0, &to);
 	llp_mem_run(mem, STEPS);
+}
+
+static void a_peer_without_tls_is_refused(void **state)
+{
+	struct llp_mem_peer raw;
+
+	connect_without_tls(&raw);
 	llp_mem_send_raw(raw.llp, "MPA ID Req Frame....", 20);
 	llp_mem_run(mem, STEPS);
 	assert_true(server.closed && !server.connected);
@@ -92,13 +99,9 @@ static void a_peer_without_tls_is_refused(void **state)
 static void a_peer_without_tls_is_taken_if_it_may(void **state)
 {
 	struct llp_mem_peer raw;
-	struct ip_endpoint to = llp_mem_endpoint(mem, 1, PORT);
 
 	server_config.mode = TLS_ON;
-	tls_user_open(&server, mem, 1, &server_config, 0);
-	tls_user_listen(&server, mem, 1, PORT);
-	llp_mem_peer_connect(&raw, mem, 0, &to);
-	llp_mem_run(mem, STEPS);
+	connect_without_tls(&raw);
 	llp_mem_send_raw(raw.llp, "MPA", 3);
 	llp_mem_run(mem, STEPS);
 	assert_true(server.connected && !server.protected_);
