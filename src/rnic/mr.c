@@ -315,10 +315,13 @@ int rnic_mr_locate(
 	return rc;
 }
 
-/** RFC 5040 section 8.1.1 rule 7: what other streams could use too is not a peer's to take away. */
+/**
+ * RFC 5040 section 8.1.1 rule 7: what other streams could use too is not a peer's to take away, nor
+ * is a region that is for us alone. A window is for the peer, whatever it may do there.
+ */
 static int mr_remote_verify(const struct rnic_mr *mr)
 {
-	if (!(mr->access & ACCESS_REMOTE))
+	if (!mr->window && !(mr->access & ACCESS_REMOTE))
 		return -EACCES;
 	return !mr->only && mr->pd->qps > 1 ? -EPERM : 0;
 }

@@ -31,8 +31,8 @@ enum model_verdict model_judge_end(
 {
 	const unsigned peers = MODEL_REMOTE_WRITE | MODEL_REMOTE_READ | MODEL_REMOTE_ATOMIC;
 
-	/* Windows of type 1 end by a Bind; RFC 5040 section 5.3: only what peers may reach. */
-	if ((k->window && !k->only) || (remote && !(k->rights & peers)))
+	/* Windows of type 1 end by a Bind; regions that no peer may reach are ours alone. */
+	if (k->window ? !k->only : remote && !(k->rights & peers))
 		return MODEL_NO;
 	/* RFC 5040 section 8.1.1 rule 7: not what other streams have, too. */
 	if (remote && !k->only && k->m->host[k->host].qps[k->pd] > 1)

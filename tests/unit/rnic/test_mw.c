@@ -201,6 +201,21 @@ static void type_2_is_of_one_stream(void **state)
 	region = NULL;
 }
 
+/** RFC 5040 section 5.3 asks whether the STag is of the stream, and for no right. */
+static void type_2_without_rights_is_invalidated(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mw *mw = alloc(p, RNIC_MW_TYPE_2);
+	uint32_t stag;
+
+	bound(p, mw, 0x10000, 64, 0);
+	stag = rnic_mw_stag(mw);
+	assert_int_equal(check(p->b.qp, stag, 0x10000, 8, RDMAP_ACCESS_REMOTE_READ), -EACCES);
+	assert_int_equal(mr_invalidate(p->b.qp, stag, true), 0);
+	assert_int_equal(mr_invalidate(p->b.qp, stag, true), -ENOENT);
+	assert_int_equal(rnic_mw_dealloc(mw), 0);
+}
+
 static void a_reset_qp_has_no_windows(void **state)
 {
 	struct pair *p = *state;
@@ -358,6 +373,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_peer_writes_through_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_window_on_demand, setup, teardown),
 		cmocka_unit_test_setup_teardown(type_2_is_of_one_stream, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			type_2_without_rights_is_invalidated, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reset_qp_has_no_windows, setup, teardown),
 		cmocka_unit_test_setup_teardown(rights_and_range_are_its_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_bound, setup, teardown),
