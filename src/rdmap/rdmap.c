@@ -74,7 +74,7 @@ static void rdmap_on_eof_waits(void *user)
 {
 	const struct rdmap *r = user;
 
-	if (rdmap_alive(r) && !r->closing && r->ops->peer_closing)
+	if (rdmap_alive(r) && r->ops->peer_closing)
 		r->ops->peer_closing(r->user);
 }
 

@@ -340,6 +340,7 @@ void qp_close(struct rnic_qp *qp)
 	atomic_store(&qp->state, RNIC_QP_SQD);
 	conn_begin_close(c);
 	rdmap_close(&qp->rdmap);
+	recv_wait_hasten(qp);
 }
 
 void qp_abort(struct rnic_qp *qp, int status)

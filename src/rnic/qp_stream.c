@@ -103,10 +103,12 @@ static void qp_stream_peer_closed(void *user)
 
 static void qp_stream_peer_closing(void *user)
 {
-	const struct rnic_qp *qp = user;
+	struct rnic_qp *qp = user;
 
 	if (qp->pairing)
 		pairing_peer_closing(qp->pairing);
+	else
+		recv_wait_hasten(qp);
 }
 
 static void qp_stream_drained(void *user)

@@ -122,15 +122,27 @@ void recv_wait_taken(struct rnic_qp *qp)
 		recv_wait_stop_listening(qp);
 }
 
+static bool recv_wait_is_for_nobody(const struct rnic_qp *qp)
+{
+	return qp->closing && qp->wait.held && rdmap_eof_waits(&qp->rdmap);
+}
+
 bool recv_wait_give_up(struct rnic_qp *qp)
 {
-	if (!qp->closing || !qp->wait.held || !rdmap_eof_waits(&qp->rdmap))
+	if (!recv_wait_is_for_nobody(qp))
 		return false;
 	if (recv_wait_has_recv(qp)) /* posted in this very round: it has its turn behind it */
 		return true;
 	recv_wait_end(qp);
 	rdmap_take_answers_only(&qp->rdmap);
 	return true;
+}
+
+void recv_wait_hasten(struct rnic_qp *qp)
+{
+	/* Not now: MPA may be in the middle of showing the message. */
+	if (recv_wait_is_for_nobody(qp))
+		timer_start(recv_wait_wheel_of(qp), &qp->wait.timer, qp->rnic->engine->now);
 }
 
 static void recv_wait_on_time_over(struct timer *t, uint64_t now)

@@ -67,6 +67,12 @@ void recv_wait_taken(struct rnic_qp *qp);
  */
 bool recv_wait_give_up(struct rnic_qp *qp);
 
+/**
+ * One side has ended the stream. If both have, recv_wait_give_up() follows in the engine's next
+ * run of timers, unless a receive was posted by then: no program waits for the message.
+ */
+void recv_wait_hasten(struct rnic_qp *qp);
+
 /** The connection is over: no message waits any more. */
 void recv_wait_end(struct rnic_qp *qp);
 

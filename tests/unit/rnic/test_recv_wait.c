@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 
 #define PATIENCE 100 /* ms */
 #define CLOSE    300
@@ -159,28 +160,6 @@ static void expect_end(const struct side *s, unsigned n)
 		assert_int_equal(pair_last(s)->status, 0);
 }
 
-/* Both sides are through, but for a message that b has no receive for. */
-static void both_disconnect_behind_a_message(struct pair *p)
-{
-	send(p, 1);
-	expect_waiting(p);
-	assert_int_equal(rnic_ep_disconnect(p->b.request), 0);
-	pair_run(p);
-	assert_true(rnic_qp_get_state(p->a.qp) != RNIC_QP_RTS);
-	expect_end(&p->b, 0);
-}
-
-static void comes_behind_a_disconnect(void **state)
-{
-	struct pair *p = *state;
-
-	both_disconnect_behind_a_message(p);
-	pair_post_recv(&p->b, p->b.qp, 7, 0, 64);
-	pair_expect(p, &p->b, 7, RDMAP_WC_SUCCESS);
-	expect_end(&p->a, 1);
-	expect_end(&p->b, 1);
-}
-
 /* It is no error then, and no Terminate could tell of it. */
 static void expect_end_in_good_order(struct pair *p)
 {
@@ -190,14 +169,63 @@ static void expect_end_in_good_order(struct pair *p)
 	assert_int_equal(p->a.n_events + p->b.n_events, 0);
 }
 
+/* Until the peer has ended, too, the message waits. */
+static void comes_behind_a_disconnect(void **state)
+{
+	struct pair *p = *state;
+
+	send(p, 1);
+	p->quiet = true;
+	assert_int_equal(rnic_ep_disconnect(p->b.request), 0);
+	assert_true(p->b.qp->wait.held);
+	pair_post_recv(&p->b, p->b.qp, 7, 0, 64);
+	p->quiet = false;
+	pair_expect(p, &p->b, 7, RDMAP_WC_SUCCESS);
+	expect_end_in_good_order(p);
+}
+
+/* The peer ends behind a message that nobody waits for; the patience here is for a minute. */
 static void does_not_come_behind_a_disconnect(void **state)
 {
 	struct pair *p = *state;
 
-	both_disconnect_behind_a_message(p);
-	pair_advance(p, PATIENCE - 10);
+	send(p, 1);
+	send(p, 2);
+	expect_waiting(p);
+	assert_int_equal(rnic_ep_disconnect(p->b.request), 0);
+	pair_run(p);
+	pair_expect_none(p, &p->b);
+	expect_end_in_good_order(p);
+}
+
+static void does_not_come_behind_the_peers_disconnect(void **state)
+{
+	struct pair *p = *state;
+
+	send(p, 1);
+	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
+	pair_advance(p, CLOSE / 2);
+	/* This program has not ended, and may still post one. */
 	expect_end(&p->b, 0);
-	pair_advance(p, 20);
+	assert_int_equal(rnic_ep_disconnect(p->b.request), 0);
+	pair_run(p);
+	expect_end_in_good_order(p);
+}
+
+/* The first of two has one, and the end of the peer is known by then. */
+static void comes_for_the_first_behind_a_disconnect(void **state)
+{
+	struct pair *p = *state;
+
+	send(p, 1);
+	send(p, 2);
+	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
+	pair_run(p);
+	engine_lock(&p->engine);
+	qp_close(p->b.qp);
+	pair_post_recv(&p->b, p->b.qp, 7, 0, 64);
+	engine_unlock(&p->engine);
+	pair_expect(p, &p->b, 7, RDMAP_WC_SUCCESS);
 	expect_end_in_good_order(p);
 }
 
@@ -206,8 +234,11 @@ static void is_posted_while_it_is_given_up(void **state)
 {
 	struct pair *p = *state;
 
-	both_disconnect_behind_a_message(p);
+	send(p, 1);
+	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
+	pair_run(p);
 	engine_lock(&p->engine);
+	qp_close(p->b.qp);
 	pair_post_recv(&p->b, p->b.qp, 7, 0, 64);
 	assert_true(recv_wait_give_up(p->b.qp));
 	engine_unlock(&p->engine);
@@ -215,22 +246,24 @@ static void is_posted_while_it_is_given_up(void **state)
 	expect_end_in_good_order(p);
 }
 
-static void does_not_hold_up_a_close_for_longer_than_a_peer_may(void **state)
+/* What the peer's message waits for is no progress of our close, nor is what was done before. */
+static void holds_up_a_close_for_no_longer_than_a_peer_may(void **state)
 {
 	struct pair *p = *state;
 
-	/* What was done before the close is no progress of it. */
 	pair_post_recv(&p->b, p->b.qp, 7, 0, 64);
 	send(p, 2);
 	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS);
 	pair_expect(p, &p->b, 7, RDMAP_WC_SUCCESS);
-	pair_post_recv(&p->a, p->a.qp, 9, 0, 64);
 	pair_post(&p->b, p->b.qp, 8, RDMAP_WR_SEND, 0, 8, 0, 0);
-	pair_expect(p, &p->a, 9, RDMAP_WC_SUCCESS);
 	pair_expect(p, &p->b, 8, RDMAP_WC_SUCCESS);
-	both_disconnect_behind_a_message(p);
-	pair_advance(p, CLOSE + 20);
-	expect_end_in_good_order(p);
+	assert_true(p->a.qp->wait.held);
+	assert_int_equal(rnic_ep_disconnect(p->b.request), 0);
+	pair_advance(p, CLOSE - 20);
+	expect_end(&p->b, 0);
+	pair_advance(p, 40);
+	assert_int_equal(pair_count(&p->b, RNIC_EP_DISCONNECTED), 1);
+	assert_int_equal(pair_last(&p->b)->status, -ETIMEDOUT);
 }
 
 #define FLOWS    3
@@ -326,11 +359,18 @@ int main(void)
 		cmocka_unit_test_setup_teardown(need_not_wait, setup_without_patience, teardown),
 		cmocka_unit_test_setup_teardown(ends_with_its_qp, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_with_the_connection, setup, teardown),
-		cmocka_unit_test_setup_teardown(comes_behind_a_disconnect, setup, teardown),
-		cmocka_unit_test_setup_teardown(does_not_come_behind_a_disconnect, setup, teardown),
-		cmocka_unit_test_setup_teardown(is_posted_while_it_is_given_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(does_not_hold_up_a_close_for_longer_than_a_peer_may,
-			setup_with_much, teardown),
+		cmocka_unit_test_setup_teardown(
+			comes_behind_a_disconnect, setup_with_much, teardown),
+		cmocka_unit_test_setup_teardown(
+			does_not_come_behind_a_disconnect, setup_with_much, teardown),
+		cmocka_unit_test_setup_teardown(
+			does_not_come_behind_the_peers_disconnect, setup_with_much, teardown),
+		cmocka_unit_test_setup_teardown(
+			comes_for_the_first_behind_a_disconnect, setup_with_much, teardown),
+		cmocka_unit_test_setup_teardown(
+			is_posted_while_it_is_given_up, setup_with_much, teardown),
+		cmocka_unit_test_setup_teardown(
+			holds_up_a_close_for_no_longer_than_a_peer_may, setup_with_much, teardown),
 		cmocka_unit_test_setup_teardown(has_its_turn_at_an_srq, setup, teardown),
 	};
 
