@@ -72,6 +72,7 @@ struct ip_rx {
 	bool secured;       /**< by IPsec: no error may quote it, as that might be in the clear */
 	bool tunnelled;     /**< was inside another packet: its hop limit tells of no link */
 	bool router_alert;  /**< with that option (RFC 2113, RFC 2711) */
+	bool fragmented;    /**< with a fragment header of IPv6's, be it of a whole packet */
 	const uint8_t *src_mac; /**< of the frame; valid during the upcall; zeros with no_link */
 };
 

@@ -127,6 +127,7 @@ static enum step ipv6_fragment(struct walk *w, uint16_t at)
 	const uint8_t *p = rte_pktmbuf_mtod_offset(w->m, const uint8_t *, at);
 	uint16_t field = load_be16(p + IPV6_FRAGMENT_OFFSET);
 
+	w->rx->fragmented = true;
 	/* RFC 6946: an atomic fragment is a whole packet by itself. */
 	if (!(field & (IPV6_FRAGMENT_OFFSET_MASK | IPV6_FRAGMENT_MORE)))
 		return STEP_ON;
@@ -330,7 +331,7 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	rx.from_self = f->from_self;
 	rx.secured = f->secured != NULL;
 	rx.tunnelled = f->tunnelled;
-	rx.router_alert = false;
+	rx.router_alert = rx.fragmented = false;
 	rx.l4_cksum_good = f->from_self || flags == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 	rx.l4_cksum_bad = flags == RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	rx.src_mac = f->src_mac;

@@ -443,8 +443,9 @@ void nd_input(
 	if (eth_addr_equal(rx->src_mac, s->cfg.mac))
 		return;
 	s->stats.nd_rx++;
-	/* RFC 4861 section 6.1, 7.1: not from this link, or not of this version. */
-	if (rx->ttl != ND_TTL || p[ICMP_CODE] != 0) {
+	/* RFC 4861 section 6.1, 7.1: not from this link, or not of this version. RFC 6980 section 5:
+	 * fragments get by what a switch looks at, such as RA guard. */
+	if (rx->ttl != ND_TTL || p[ICMP_CODE] != 0 || rx->fragmented) {
 		s->stats.rx_bad_header++;
 		return;
 	}

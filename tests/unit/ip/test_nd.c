@@ -947,6 +947,54 @@ static void foreign_or_broken_advertisements_are_not_believed(void **state)
 	host_free(h);
 }
 
+/* Of an option that nobody knows: a piece that is not the last is no smaller. */
+#define PADDING 1232
+
+static void input_fragment(struct host *h, const struct bytes *ra, unsigned from, unsigned to)
+{
+	struct bytes b = bytes(ETH_ALL "60 00 00 00 00 00 2c ff" LL2 ALL "3a 00 00 00 00 00 00 07");
+
+	store_be16(b.b + 18, (uint16_t)(8 + to - from));
+	store_be16(b.b + 54 + 2, (uint16_t)(from | (to < ra->len)));
+	memcpy(b.b + b.len, ra->b + from, to - from);
+	b.len += to - from;
+	host_input(h, &b, 0);
+}
+
+static struct bytes long_advertisement(void)
+{
+	struct bytes b = bytes(ETH_ALL HEAD LL2 ALL RA SLLA "fd");
+
+	b.b[b.len] = PADDING / 8;
+	memset(b.b + b.len + 1, 0, PADDING - 2);
+	b.len += PADDING - 1;
+	store_be16(b.b + 18, (uint16_t)(b.len - 54));
+	fix_v6(&b);
+	b.len -= 54;
+	memmove(b.b, b.b + 54, b.len);
+	return b;
+}
+
+/* RFC 6980 section 5. */
+static void messages_in_fragments_are_ignored(void **state)
+{
+	struct host *h = host_new_v6();
+	struct bytes ra = long_advertisement();
+
+	input_fragment(h, &ra, 0, ra.len); /* an atomic fragment (RFC 6946) */
+	input_fragment(h, &ra, 0, PADDING);
+	input_fragment(h, &ra, PADDING, ra.len);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembled, 1);
+	assert_int_equal(ip_stack_stats(h->ip)->nd_rx, 2);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 2);
+	assert_false(hop(h, "2001:db8:9::1", "fe80::2"));
+	assert_null(find(h, "fe80::2"));
+	/* What comes next is none. */
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	host_free(h);
+}
+
 /* RFC 4861 sections 4.1, 8: a host takes neither solicitations of routers nor redirects of ours. */
 static void messages_for_routers_are_ignored(void **state)
 {
@@ -1035,6 +1083,7 @@ int main(void)
 		cmocka_unit_test(options_of_the_wrong_form_are_passed_over),
 		cmocka_unit_test(options_are_limited),
 		cmocka_unit_test(foreign_or_broken_advertisements_are_not_believed),
+		cmocka_unit_test(messages_in_fragments_are_ignored),
 		cmocka_unit_test(messages_for_routers_are_ignored),
 		cmocka_unit_test(solicitation_from_far_makes_no_entry),
 		cmocka_unit_test(groups),
