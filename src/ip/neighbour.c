@@ -203,6 +203,7 @@ static void neighbour_become_reachable(struct ip_neighbour *n, uint64_t now)
 static void neighbour_prove(struct ip_neighbour *n)
 {
 	n->answered = true;
+	route_keep_prefix(n->stack, &n->addr);
 	route_return_to_gateway(n->stack, &n->addr);
 }
 

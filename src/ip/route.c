@@ -197,11 +197,10 @@ int route_insert(struct ip_stack *s, const struct route *r)
 	return 0;
 }
 
-/* One in use may go only when it does not answer; one that has answered, likewise. */
+/* A router in use may go only when it does not answer; one that has answered, likewise. */
 static bool route_may_go(const struct route_table *t, const struct route *r)
 {
-	return r->origin == ROUTE_ADVERTISED && r->has_gateway &&
-	       (r->left || (!r->reached && route_best(t, r) != r));
+	return r->left || (!r->reached && (!r->has_gateway || route_best(t, r) != r));
 }
 
 static bool route_goes_sooner(const struct route *a, const struct route *b)
@@ -213,18 +212,24 @@ static bool route_goes_sooner(const struct route *a, const struct route *b)
 	return a->expires < b->expires;
 }
 
-/** @return of the routers that advertise themselves the one that gives way; NULL: none does. */
-static struct route *route_spare(struct route_table *t)
+/** @return of the advertised routes of @p r's kind the one that gives way; NULL: none does. */
+static struct route *route_spare(struct route_table *t, const struct route *r)
 {
 	struct route *spare = NULL;
 
 	for (unsigned i = 0; i < t->n; i++) {
 		struct route *x = &t->r[i];
 
-		if (route_may_go(t, x) && (!spare || route_goes_sooner(x, spare)))
+		if (x->origin == ROUTE_ADVERTISED && x->has_gateway == r->has_gateway &&
+			route_may_go(t, x) && (!spare || route_goes_sooner(x, spare)))
 			spare = x;
 	}
 	return spare;
+}
+
+static const struct ip_addr *route_told_by(const struct route *r)
+{
+	return r->has_gateway ? &r->gateway : &r->prefix;
 }
 
 static void route_log_crowded(
@@ -233,10 +238,10 @@ static void route_log_crowded(
 	char text[IP_ADDR_STRLEN], gone[IP_ADDR_STRLEN];
 	enum log_level level = log_level_of_count(++s->routes.crowded);
 
-	ip_addr_format(r->has_gateway ? &r->gateway : &r->prefix, text);
+	ip_addr_format(route_told_by(r), text);
 	if (instead)
 		log_printf(s->cfg.log, level, "ip: too many %s: %s takes the place of %s, which %s",
-			kind, text, ip_addr_format(&instead->gateway, gone),
+			kind, text, ip_addr_format(route_told_by(instead), gone),
 			instead->left ? "does not answer" : "was never reached");
 	else
 		log_printf(s->cfg.log, level, "ip: too many %s: %s is ignored", kind, text);
@@ -246,21 +251,18 @@ static void route_insert_advertised(struct ip_stack *s, const struct route *r)
 {
 	struct route_table *t = &s->routes;
 	const struct ip_neighbour *n = r->has_gateway ? neighbour_find(s, &r->gateway) : NULL;
+	const char *kind = r->has_gateway ? "default routers" : "prefixes";
 	bool crowded = route_is_crowded(t, r);
-	struct route *spare = crowded && r->has_gateway ? route_spare(t) : NULL;
+	struct route *spare = crowded ? route_spare(t, r) : NULL;
 	struct route add = *r;
 
 	add.reached = n && n->answered;
 	if (spare) {
-		route_log_crowded(s, r, "default routers", spare);
+		route_log_crowded(s, r, kind, spare);
 		route_remove_at(s, (unsigned)(spare - t->r));
 	}
 	if (route_insert(s, &add) < 0)
-		route_log_crowded(s, r,
-			!crowded         ? "routes"
-			: r->has_gateway ? "default routers"
-					 : "prefixes",
-			NULL);
+		route_log_crowded(s, r, crowded ? kind : "routes", NULL);
 }
 
 void route_advertise(struct ip_stack *s, const struct route *r)
@@ -294,15 +296,24 @@ const struct route *route_of_router(struct ip_stack *s, const struct ip_addr *ga
 			.has_gateway = true, .gateway = *gateway, .origin = ROUTE_ADVERTISED});
 }
 
+/** @return the number of the longest prefix of @p dst; t->n: there is none. */
+static unsigned route_longest(const struct route_table *t, const struct ip_addr *dst)
+{
+	unsigned i = 0;
+
+	while (i < t->n && !ip_addr_in_prefix(dst, &t->r[i].prefix, t->r[i].prefix_len))
+		i++;
+	return i;
+}
+
 static const struct route *route_find(const struct ip_stack *s, const struct ip_addr *dst)
 {
-	for (unsigned i = 0; i < s->routes.n; i++) {
-		const struct route *r = &s->routes.r[i];
+	const struct route_table *t = &s->routes;
+	unsigned i = route_longest(t, dst);
 
-		if (ip_addr_in_prefix(dst, &r->prefix, r->prefix_len))
-			return r->left ? route_best(&s->routes, r) : r;
-	}
-	return NULL;
+	if (i == t->n)
+		return NULL;
+	return t->r[i].left ? route_best(t, &t->r[i]) : &t->r[i];
 }
 
 int route_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct ip_addr *hop)
@@ -382,6 +393,15 @@ void route_return_to_gateway(struct ip_stack *s, const struct ip_addr *gateway)
 	log_printf(s->cfg.log, LOG_LEVEL_INFO, "ip: %s answers again, and is used",
 		ip_addr_format(gateway, text));
 	ip_paths_changed(s);
+}
+
+void route_keep_prefix(struct ip_stack *s, const struct ip_addr *neighbour)
+{
+	struct route_table *t = &s->routes;
+	unsigned i = route_longest(t, neighbour);
+
+	if (i < t->n && !t->r[i].has_gateway)
+		t->r[i].reached = true;
 }
 
 int ip_route_add(struct ip_stack *s, const struct ip_addr *prefix, unsigned prefix_len,

@@ -25,7 +25,8 @@ struct route {
 	int8_t preference; /**< a router's own: 1 high, 0 medium, -1 low (RFC 4191 section 2.1) */
 	uint8_t station[ETH_ADDR_LEN]; /**< a router's own that advertised it */
 	uint64_t expires;              /**< ns; TIMER_NEVER */
-	bool reached;                  /**< the gateway has answered once when it was asked */
+	bool reached; /**< the gateway, or a neighbour of the prefix, has answered when it was asked
+		       */
 	uint32_t left; /**< not 0: the gateway does not answer; the smallest was left first */
 };
 
@@ -49,8 +50,8 @@ int route_insert(struct ip_stack *s, const struct route *r);
  * Insert an advertised route, or update its lifetime and preference; or remove it, if its @p
  * expires is 0. If there are too many default routers, the new one takes the place of one that was
  * never reached and is not in use, or of one that was left: of those never reached first, and of
- * those left first among them, the one that would end first. If there is none the new one is
- * ignored, as is one prefix too many.
+ * those left first among them, the one that would end first. A prefix takes the place of one that
+ * was never reached. If there is none the new one is ignored.
  */
 void route_advertise(struct ip_stack *s, const struct route *r);
 
@@ -73,6 +74,9 @@ void route_leave_gateway(struct ip_stack *s, const struct ip_addr *gateway, uint
  * good as before it was left.
  */
 void route_return_to_gateway(struct ip_stack *s, const struct ip_addr *gateway);
+
+/** A neighbour has answered when it was asked: the prefix that it is on the link by stays known. */
+void route_keep_prefix(struct ip_stack *s, const struct ip_addr *neighbour);
 
 /** True if @p a is on the link by a route without gateway. */
 bool route_is_on_link(const struct ip_stack *s, const struct ip_addr *a);

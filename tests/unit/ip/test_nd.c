@@ -306,6 +306,36 @@ static void router_advertisement_gives_routes_and_mtu(void **state)
 	host_free(h);
 }
 
+/* However many others are advertised: somebody has answered there. */
+static void prefix_of_a_neighbour_stays_known(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr src = host_addr("fd00::1"), dst = host_addr("2001:db8:1::7");
+	struct ip_path p = {.tos = 0};
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA PREFIX, 0);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &dst, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	input_fixed(h,
+		ETH HEAD "20 01 0d b8 00 01 00 00 00 00 00 00 00 00 00 07" FD1
+			 "88 00 00 00 60 00 00 00"
+			 "20 01 0d b8 00 01 00 00 00 00 00 00 00 00 00 07" TLLA,
+		0);
+	for (unsigned i = 1; i <= 2 * ROUTE_PREFIXES_MAX; i++) {
+		struct bytes b = bytes(ETH3 HEAD LL3 ALL RA PREFIX);
+
+		store_be16(b.b + 18, (uint16_t)(b.len - 54));
+		b.b[b.len - 9] = (uint8_t)i; /* 2001:db8:1:i::/64 */
+		fix_v6(&b);
+		host_input(h, &b, 0);
+	}
+	assert_non_null(strstr(h->log_text, "too many prefixes"));
+	assert_true(hop(h, "2001:db8:1::7", "2001:db8:1::7"));
+	assert_true(hop(h, "2001:db8:1:18::7", "2001:db8:1:18::7"));
+	host_forget(h);
+	host_free(h);
+}
+
 /* RFC 7559 section 2: each wait is twice the one before, 4 s at first and an hour at last, all by a
  * tenth more or less. */
 static void solicitation_goes_on_and_slows_down(void **state)
@@ -1064,6 +1094,7 @@ int main(void)
 		cmocka_unit_test(solicitation_goes_on_and_slows_down),
 		cmocka_unit_test(link_that_comes_up_has_its_own_routers),
 		cmocka_unit_test(router_advertisement_gives_routes_and_mtu),
+		cmocka_unit_test(prefix_of_a_neighbour_stays_known),
 		cmocka_unit_test(solicitation_ends_with_a_default_router),
 		cmocka_unit_test(advertisement_without_an_address_tells_of_a_router),
 		cmocka_unit_test(advertised_mtu_is_that_of_known_paths),

@@ -291,7 +291,7 @@ static void strangers_cannot_fill_the_table(void **state)
 	}
 	assert_int_equal(h->ip->routes.prefixes, ROUTE_PREFIXES_MAX);
 	assert_non_null(strstr(h->log_text, "too many prefixes: 2001:db8:0:"));
-	assert_non_null(strstr(h->log_text, " is ignored"));
+	assert_non_null(strstr(h->log_text, " takes the place of 2001:db8:0:"));
 	assert_int_equal(add(h, "2001:db8:ffff::", 48, "fd00::2"), 0);
 	/* RFC 4861 section 6.3.4: there is still place for routers. */
 	r.prefix = host_addr("::");
@@ -428,6 +428,83 @@ static void router_in_use_that_does_not_answer_goes(void **state)
 	host_free(h);
 }
 
+static void advertise_prefix(struct host *h, unsigned i, uint64_t seconds)
+{
+	struct route r = {
+		.prefix = host_addr("2001:db8::"),
+		.prefix_len = 64,
+		.origin = ROUTE_ADVERTISED,
+		.expires = seconds ? h->now + seconds * SECOND : TIMER_NEVER,
+	};
+
+	r.prefix.b[7] = (uint8_t)i;
+	route_advertise(h->ip, &r);
+}
+
+/* The host @p i of the prefix with this number. */
+static struct ip_addr host_of_prefix(unsigned i)
+{
+	struct ip_addr a = host_addr("2001:db8::7");
+
+	a.b[7] = (uint8_t)i;
+	return a;
+}
+
+static bool has_prefix(struct host *h, unsigned i)
+{
+	struct ip_addr a = host_of_prefix(i);
+
+	return route_is_on_link(h->ip, &a);
+}
+
+/* Who forges prefixes, endless ones too, drives away those where nobody was reached. */
+static void prefixes_that_were_reached_stay(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr a;
+
+	for (unsigned i = 0; i < ROUTE_PREFIXES_MAX; i++) {
+		advertise_prefix(h, i, 600 + i);
+		a = host_of_prefix(i);
+		if (i != 5 && i != 7)
+			route_keep_prefix(h->ip, &a);
+	}
+	/* Of the others the one that ends first goes first. */
+	advertise_prefix(h, 100, 0);
+	assert_non_null(strstr(h->log_text, "too many prefixes: 2001:db8:0:64:: takes the place of "
+					    "2001:db8:0:5::, which was never reached"));
+	for (unsigned i = 101; i < 200; i++)
+		advertise_prefix(h, i, 0);
+	for (unsigned i = 0; i < ROUTE_PREFIXES_MAX; i++)
+		assert_int_equal(has_prefix(h, i), i != 5 && i != 7);
+	/* A prefix that comes late has a place, and keeps it when somebody there is reached. */
+	advertise_prefix(h, 5, 600);
+	assert_true(has_prefix(h, 5));
+	a = host_of_prefix(5);
+	route_keep_prefix(h->ip, &a);
+	for (unsigned i = 100; i < 200; i++)
+		advertise_prefix(h, i, 0);
+	assert_true(has_prefix(h, 5));
+	a = host_of_prefix(199);
+	route_keep_prefix(h->ip, &a);
+	advertise_prefix(h, 200, 0);
+	assert_false(has_prefix(h, 200));
+	assert_int_equal(h->ip->routes.prefixes, ROUTE_PREFIXES_MAX);
+	/* Who is not on the link, as the prefix has ended meanwhile, keeps none. */
+	a = host_addr("2001:db9::1");
+	route_keep_prefix(h->ip, &a);
+	/* No router loses its place to a prefix, nor the other way round. */
+	for (unsigned i = 1; i <= ROUTE_ROUTERS_MAX; i++)
+		advertise(h, i, 1);
+	route_keep_prefix(h->ip, &a);
+	assert_int_equal(h->ip->routes.routers, ROUTE_ROUTERS_MAX);
+	advertise_prefix(h, 201, 0);
+	advertise(h, 0x20, 1800);
+	assert_int_equal(h->ip->routes.routers, ROUTE_ROUTERS_MAX);
+	assert_int_equal(h->ip->routes.prefixes, ROUTE_PREFIXES_MAX);
+	host_free(h);
+}
+
 /* Where a person's routes leave none, it says that. */
 static void a_full_table_is_told(void **state)
 {
@@ -462,6 +539,7 @@ int main(void)
 		cmocka_unit_test(routers_make_room_for_new_ones),
 		cmocka_unit_test(routers_that_were_reached_stay),
 		cmocka_unit_test(router_in_use_that_does_not_answer_goes),
+		cmocka_unit_test(prefixes_that_were_reached_stay),
 		cmocka_unit_test(a_full_table_is_told),
 	};
 
