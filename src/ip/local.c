@@ -18,8 +18,13 @@
 #define ANNOUNCE_INTERVAL_NS (2 * SECOND)
 #define DEFEND_INTERVAL_NS   (10 * SECOND)
 
-#define DAD_TRANSMITS  1 /* RFC 4862 section 5.1: DupAddrDetectTransmits */
+#define DAD_TRANSMITS  1u /* RFC 4862 section 5.1: DupAddrDetectTransmits */
 #define DAD_RETRANS_NS SECOND
+
+/* An address that another station had is tried again: who claimed it may have been forged, or may
+ * be gone. The first wait, and the longest. */
+#define RETRY_FIRST_NS   (10 * SECOND)
+#define RETRY_LONGEST_NS (640 * SECOND)
 
 struct local_addr *local_find(struct ip_stack *s, const struct ip_addr *a)
 {
@@ -145,19 +150,38 @@ static void local_step_v4(struct local_addr *l, uint64_t now)
 		timer_start(w, &l->timer, now + ANNOUNCE_INTERVAL_NS);
 }
 
+static void local_assign_v6(struct local_addr *l, uint64_t now)
+{
+	struct ip_stack *s = l->stack;
+	bool sure = local_is_sure(l);
+	char text[IP_ADDR_STRLEN];
+
+	if (l->state == LOCAL_DUPLICATE) {
+		log_printf(s->cfg.log, LOG_LEVEL_INFO,
+			"ip: nobody else claims our address %s any more: it is used",
+			ip_addr_format(&l->addr, text));
+		ip_paths_changed(s);
+	}
+	l->state = LOCAL_PREFERRED;
+	l->retry = 0;
+	/* RFC 4861 section 7.2.6: a node that knows an old link-layer address of it learns ours. */
+	nd_announce(s, &l->addr);
+	/* Linux does not answer a question to the group that tells no link-layer address. */
+	if (!sure)
+		neighbour_ask_again(s, &l->addr, now);
+}
+
 static void local_step_v6(struct local_addr *l, uint64_t now)
 {
 	struct ip_stack *s = l->stack;
 
-	if (l->sent < DAD_TRANSMITS) {
+	if (l->sent < DAD_TRANSMITS + l->claimed) {
 		nd_probe(s, &l->addr);
 		l->sent++;
 		timer_start(s->cfg.wheel, &l->timer, now + DAD_RETRANS_NS);
 		return;
 	}
-	l->state = LOCAL_PREFERRED;
-	/* RFC 4861 section 7.2.6: a node that knows an old link-layer address of it learns ours. */
-	nd_announce(s, &l->addr);
+	local_assign_v6(l, now);
 	if (!ip_addr_is_link_local(&l->addr))
 		return;
 	/* First without, now with an address of our own to speak from (RFC 3590). */
@@ -195,8 +219,42 @@ void local_begin_again(struct ip_stack *s, uint64_t now)
 			ip_paths_changed(s);
 		l->held = l->state == LOCAL_PREFERRED || (l->held && l->state == LOCAL_TENTATIVE);
 		l->state = LOCAL_TENTATIVE;
+		l->claimed = false;
 		l->sent = 0;
+		l->retry = 0;
 		local_timer(&l->timer, now);
+	}
+}
+
+/* Twice as long each time, and by up to a half more or less: two that try to have it at the same
+ * time would do so again. */
+static void local_retry_later(struct local_addr *l, uint64_t now)
+{
+	struct ip_stack *s = l->stack;
+	struct {
+		uint64_t now;
+		uint8_t mac[8];
+	} at = {.now = now};
+
+	memcpy(at.mac, s->cfg.mac, ETH_ADDR_LEN);
+	l->retry = l->retry ? 2 * l->retry : RETRY_FIRST_NS;
+	if (l->retry > RETRY_LONGEST_NS)
+		l->retry = RETRY_LONGEST_NS;
+	l->held = l->claimed = false;
+	l->sent = 0;
+	timer_start(s->cfg.wheel, &l->timer,
+		now + l->retry / 2 + siphash(&s->key, &at, sizeof at) % l->retry);
+}
+
+void local_stay_away(struct ip_stack *s, const struct ip_addr *a, uint64_t now)
+{
+	for (unsigned i = 0; i < s->local.n; i++) {
+		struct local_addr *l = &s->local.a[i];
+
+		if (l->state == LOCAL_DUPLICATE && l->sent && ip_addr_equal(&l->addr, a)) {
+			s->stats.nd_conflicts++;
+			local_retry_later(l, now);
+		}
 	}
 }
 
@@ -204,7 +262,8 @@ void local_conflict(
 	struct ip_stack *s, struct local_addr *l, const uint8_t *mac, bool yield, uint64_t now)
 {
 	bool v4 = ip_addr_is_v4(&l->addr);
-	bool duplicate = yield && !v4 && l->state == LOCAL_TENTATIVE;
+	bool tried = yield && !v4 && l->state == LOCAL_TENTATIVE;
+	bool duplicate = tried && (!l->held || l->sent > DAD_TRANSMITS);
 	bool first = !l->defended || now - l->defended >= DEFEND_INTERVAL_NS;
 	char text[IP_ADDR_STRLEN];
 
@@ -216,14 +275,16 @@ void local_conflict(
 		log_printf(s->cfg.log, LOG_LEVEL_ERROR,
 			"ip: our address %s is also claimed by " ETH_ADDR_FORMAT "%s",
 			ip_addr_format(&l->addr, text), ETH_ADDR_ARGS(mac),
-			duplicate ? ": it cannot be used" : "");
+			duplicate ? ": it cannot be used; it is tried again later" : "");
 	if (duplicate) {
 		/* RFC 4862 section 5.4.5. */
 		l->state = LOCAL_DUPLICATE;
-		timer_stop(s->cfg.wheel, &l->timer);
+		local_retry_later(l, now);
 		ip_paths_changed(s);
 		return;
 	}
+	if (tried)
+		l->claimed = true;
 	/* RFC 5227 section 2.4(c): the address was given by a person and is kept; not more than
 	 * one defence in ten seconds, lest two hosts fight at wire speed. */
 	if (!first)

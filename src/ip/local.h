@@ -18,8 +18,10 @@ struct local_addr {
 	unsigned prefix_len; /**< in the family's own bits */
 	enum local_state state;
 	bool held;         /**< it was in use before this probing began */
+	bool claimed;      /**< held, and another station has claimed it since */
 	unsigned sent;     /**< probes and announcements */
 	uint64_t defended; /**< when we last answered a conflict; 0: never */
+	uint64_t retry;    /**< ns that LOCAL_DUPLICATE lasts, about; 0: it never did */
 	struct timer timer;
 	struct ip_stack *stack;
 };
@@ -44,11 +46,25 @@ struct local_addr *local_source(
 	struct ip_stack *s, const struct ip_addr *remote, const struct ip_addr *hop);
 
 /**
+ * May our link-layer address be told with solicitations from @p l, so that others take it for the
+ * address's? RFC 4429 section 3.2: not while that is only tried.
+ */
+static inline bool local_is_sure(const struct local_addr *l)
+{
+	return l->state == LOCAL_PREFERRED || (l->held && !l->claimed);
+}
+
+/**
  * The station @p mac uses our address @p l: log it, and defend the address or give it up.
- * @param yield the latter, if it is IPv6's and still being probed.
+ * @param yield the latter, if it is IPv6's and still being probed. One that was in use before is
+ *              probed once more first: a single claim is soon forged.
  */
 void local_conflict(
 	struct ip_stack *s, struct local_addr *l, const uint8_t *mac, bool yield, uint64_t now);
+
+/** Another station has @p a, or tries to. If that is an address of ours which is not in use, and
+ * is just being tried again, it stays so. */
+void local_stay_away(struct ip_stack *s, const struct ip_addr *a, uint64_t now);
 
 /**
  * Probe and announce all our addresses as if they had just been added, also those that were taken

@@ -82,14 +82,13 @@ void nd_solicit(struct ip_stack *s, const struct ip_addr *target, const uint8_t 
 
 	if (!l)
 		return;
-	/* While the address is tentative, no link-layer address may be told (RFC 4429 section
-	 * 3.2); the answer will make the other side ask us. */
+	/* Without our link-layer address the answer makes the other side ask us. */
 	nd_send(s, &(struct nd_message){.type = ICMPV6_NS,
 			   .src = &l->addr,
 			   .dst = mac ? target : &group,
 			   .mac = mac,
 			   .target = target,
-			   .option = l->state == LOCAL_TENTATIVE ? 0 : ND_OPT_SOURCE});
+			   .option = local_is_sure(l) ? ND_OPT_SOURCE : 0});
 }
 
 void nd_probe(struct ip_stack *s, const struct ip_addr *addr)
@@ -131,7 +130,7 @@ static void nd_solicit_routers(struct timer *timer, uint64_t now)
 	nd_send(s, &(struct nd_message){.type = ICMPV6_RS,
 			   .src = &l->addr,
 			   .dst = &nd_all_routers,
-			   .option = l->state == LOCAL_TENTATIVE ? 0 : ND_OPT_SOURCE});
+			   .option = local_is_sure(l) ? ND_OPT_SOURCE : 0});
 	/* Until one is heard, though others be known: those may be of another link, and a switch
 	 * may drop all that is sent in the first half minute. */
 	s->rs_wait = nd_next_wait(s, now);
@@ -231,8 +230,11 @@ static void nd_ns_input(
 		return;
 	}
 	l = local_find(s, &target);
-	if (!l)
+	if (!l) {
+		if (probe)
+			local_stay_away(s, &target, now);
 		return;
+	}
 	if (probe && l->state == LOCAL_TENTATIVE && !l->held) {
 		/* RFC 4862 section 5.4.3: both of us try to have it. That is of the first probing.
 		 * An address that was assigned is probed once more by our own choice, as the link
@@ -306,6 +308,7 @@ static void nd_na_input(
 		local_conflict(s, l, mac, !l->held || (flags & ND_FLAG_OVERRIDE), now);
 		return;
 	}
+	local_stay_away(s, &target, now);
 	n = neighbour_find(s, &target);
 	if (!n)
 		return;

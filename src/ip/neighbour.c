@@ -153,6 +153,13 @@ static void neighbour_start_resolution(struct ip_neighbour *n, uint64_t now)
 	neighbour_solicit(n, NULL, now, RETRANS_TIMER_NS);
 }
 
+static void neighbour_start_poll(struct ip_neighbour *n, uint64_t now)
+{
+	neighbour_start_resolution(n, now);
+	n->polled = true;
+	n->probes = MAX_SOLICIT; /* RFC 4191 section 3.5: a single one */
+}
+
 /** @return the address that is being asked; NULL: all are. */
 static const uint8_t *neighbour_asked_mac(const struct ip_neighbour *n)
 {
@@ -600,16 +607,29 @@ void neighbour_poll(struct ip_neighbour *n, uint64_t now)
 	if (n->state != NEIGHBOUR_NEW && n->state != NEIGHBOUR_FAILED &&
 		n->state != NEIGHBOUR_STALE && (n->state != NEIGHBOUR_REACHABLE || n->answered))
 		return;
-	neighbour_start_resolution(n, now);
-	n->polled = true;
-	n->probes = MAX_SOLICIT; /* RFC 4191 section 3.5: a single one */
+	neighbour_start_poll(n, now);
 }
 
-void neighbour_ask_again(struct ip_stack *s, uint64_t now)
+static bool neighbour_is_asked_from(const struct ip_neighbour *n, const struct ip_addr *from)
 {
-	for (unsigned i = 0; i < NEIGHBOUR_MAX; i++)
-		if (s->neighbours.e[i].state == NEIGHBOUR_INCOMPLETE)
-			neighbour_start_resolution(&s->neighbours.e[i], now);
+	const struct local_addr *l = local_source(n->stack, &n->addr, &n->addr);
+
+	return l && ip_addr_equal(&l->addr, from);
+}
+
+void neighbour_ask_again(struct ip_stack *s, const struct ip_addr *from, uint64_t now)
+{
+	for (unsigned i = 0; i < NEIGHBOUR_MAX; i++) {
+		struct ip_neighbour *n = &s->neighbours.e[i];
+
+		if (n->state != NEIGHBOUR_INCOMPLETE ||
+			(from && !neighbour_is_asked_from(n, from)))
+			continue;
+		if (n->polled)
+			neighbour_start_poll(n, now);
+		else
+			neighbour_start_resolution(n, now);
+	}
 }
 
 bool neighbour_ask(struct ip_neighbour *n, uint64_t now)

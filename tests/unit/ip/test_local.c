@@ -123,7 +123,7 @@ static void duplicate_ipv6_address_is_given_up(void **state)
 	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, m, h->now), -EADDRNOTAVAIL);
 	/* Nothing leaves from it, and who asks for it is not answered. */
 	expect_source(h, "fd00::2", "fd00::5");
-	host_run(h, 20 * SECOND);
+	host_run(h, 2 * SECOND);
 	host_forget(h);
 	fix_v6(&ns);
 	host_input(h, &ns, 0);
@@ -277,9 +277,14 @@ static void link_that_comes_up_has_its_own_owners(void **state)
 	ip_link_up(other->ip, other->now);
 	carry(other, owner);
 	carry(owner, other);
+	/* It is asked for once more, as it was in use. */
+	assert_true(ip_addr_is_local(other->ip, &a));
+	host_run(other, SECOND + SECOND / 10);
+	carry(other, owner);
+	carry(owner, other);
 	assert_true(ip_addr_is_local(owner->ip, &a));
 	assert_false(ip_addr_is_local(other->ip, &a));
-	host_run(other, 20 * SECOND);
+	host_run(other, 2 * SECOND);
 	host_forget(other);
 	assert_int_equal(ip_path_init(other->ip, &p, &src, &a, other->now), 0);
 	assert_false(p.loop);
@@ -341,6 +346,115 @@ static void users_of_an_address_do_not_give_way_to_each_other(void **state)
 	}
 	host_free(h[1]);
 	host_free(h[0]);
+}
+
+/** An NA of fd00::@p last that nobody asked for, of another station. */
+static void claim(struct host *h, uint8_t last)
+{
+	struct bytes na = bytes("33 33 00 00 00 01 02 00 00 00 00 66 86 dd 60 00 00 00 00 20 3a ff"
+				"fe 80 00 00 00 00 00 00 00 00 00 00 00 00 00 66"
+				"ff 02 00 00 00 00 00 00 00 00 00 00 00 00 00 01"
+				"88 00 00 00 20 00 00 00"
+				"fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01"
+				"02 01 02 00 00 00 00 66");
+
+	na.b[14 + 40 + 23] = last;
+	fix_v6(&na);
+	host_input(h, &na, 0);
+}
+
+/** Who forges claims while the link comes up does not take away what is used. */
+static void claim_of_an_address_in_use_is_asked_about(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr a = host_addr("fd00::1");
+	struct said n;
+
+	ip_link_up(h->ip, h->now);
+	host_run(h, SECOND / 2);
+	claim(h, 1);
+	claim(h, 1);
+	assert_true(ip_addr_is_local(h->ip, &a));
+	assert_int_equal(ip_stack_stats(h->ip)->nd_conflicts, 2);
+	host_forget(h);
+	host_run(h, SECOND);
+	n = said(h);
+	assert_int_equal(n.ns, 1);
+	assert_int_equal(n.na, 1); /* of the link-local address, which nobody claims */
+	host_run(h, SECOND);
+	assert_int_equal(said(h).na, 1);
+	claim(h, 1);
+	assert_true(ip_addr_is_local(h->ip, &a));
+	host_forget(h);
+	host_free(h);
+}
+
+/** Nor for longer than it goes on. */
+static void address_that_was_claimed_is_tried_again(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr a = host_addr("fd00::1");
+	uint64_t since, wait = 10 * SECOND;
+
+	assert_int_equal(add(h, "fd00::1", 64), 0);
+	host_run(h, 20 * SECOND);
+	host_forget(h);
+	ip_link_up(h->ip, h->now);
+	claim(h, 1);
+	host_run(h, SECOND + SECOND / 10);
+	claim(h, 1);
+	assert_false(ip_addr_is_local(h->ip, &a));
+	host_run(h, 2 * SECOND); /* the other address is done */
+	since = h->now - 2 * SECOND;
+	for (unsigned i = 0; i < 10; i++) {
+		claim(h, 1); /* not asked for: it tells nothing of the next try */
+		host_forget(h);
+		while (said(h).ns == 0 && h->now - since < 10000 * SECOND)
+			host_run(h, SECOND / 10);
+		assert_in_range(h->now - since, wait / 2, wait + wait / 2 + SECOND / 5);
+		assert_false(ip_addr_is_local(h->ip, &a));
+		claim(h, 7); /* nothing to us */
+		claim(h, 1);
+		since = h->now;
+		wait = 2 * wait < 640 * SECOND ? 2 * wait : 640 * SECOND;
+	}
+	host_run(h, 962 * SECOND);
+	assert_true(ip_addr_is_local(h->ip, &a));
+	assert_non_null(strstr(h->log_text, "nobody else claims our address fd00::1 any more"));
+	host_forget(h);
+	host_free(h);
+}
+
+/** Two that try to have an address at the same moment do not do so for ever. */
+static void one_of_two_gets_the_address(void **state)
+{
+	struct host *h[2] = {host_new(), host_new_at(9)};
+	struct ip_addr a = host_addr("fd00::1");
+
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(add(h[i], "fd00::1", 64), 0);
+	for (unsigned n = 0; n < 3000; n++) {
+		struct rte_mbuf *tx[HOST_KEEP];
+		unsigned n_tx = h[0]->n_tx;
+
+		/* Both speak before they hear. */
+		memcpy(tx, h[0]->tx, sizeof tx);
+		h[0]->n_tx = 0;
+		carry(h[1], h[0]);
+		for (unsigned i = 0; i < n_tx; i++)
+			assert_int_equal(ip_input(h[1]->ip, &tx[i], 1, h[1]->now), 1);
+		if (n == 1) {
+			assert_false(ip_addr_is_local(h[0]->ip, &a));
+			assert_false(ip_addr_is_local(h[1]->ip, &a));
+		}
+		for (unsigned i = 0; i < 2; i++)
+			host_run(h[i], SECOND / 10);
+	}
+	assert_true(ip_addr_is_local(h[0]->ip, &a) != ip_addr_is_local(h[1]->ip, &a));
+	for (unsigned i = 0; i < 2; i++) {
+		host_forget(h[i]);
+		host_free(h[i]);
+	}
 }
 
 /** Groups are reported again when there is an address to do so from, not for each address. */
@@ -477,6 +591,9 @@ int main(void)
 		cmocka_unit_test(link_that_comes_up_has_its_own_owners),
 		cmocka_unit_test(owner_does_not_give_way_to_a_try),
 		cmocka_unit_test(users_of_an_address_do_not_give_way_to_each_other),
+		cmocka_unit_test(claim_of_an_address_in_use_is_asked_about),
+		cmocka_unit_test(address_that_was_claimed_is_tried_again),
+		cmocka_unit_test(one_of_two_gets_the_address),
 		cmocka_unit_test(reports_do_not_multiply_by_addresses),
 		cmocka_unit_test(source_by_subnet_scope_and_prefix),
 		cmocka_unit_test(broadcast_addresses),

@@ -65,6 +65,19 @@ static void forget_mld(struct host *h)
 	h->n_tx = kept;
 }
 
+/* Of those that were sent, who tell our link-layer address. */
+static unsigned solicitations_with_source(struct host *h)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < h->n_tx; i++) {
+		const uint8_t *p = rte_pktmbuf_mtod(h->tx[i], const uint8_t *);
+
+		n += p[20] == 0x3a && p[54] == 0x87 && h->tx[i]->data_len > 78 && p[78] == 1;
+	}
+	return n;
+}
+
 static struct ip_neighbour *find(struct host *h, const char *addr)
 {
 	struct ip_addr a = host_addr(addr);
@@ -230,6 +243,51 @@ static void resolution(void **state)
 	host_run(h, 5 * SECOND + SECOND / 10);
 	expect_fixed(h, "02 00 00 00 00 02 02 00 00 00 00 01 86 dd" HEAD FD1 FD2 NS FD2
 			"01 01 02 00 00 00 00 01");
+	host_free(h);
+}
+
+/* RFC 4861 section 4.3: stations that hear a question to the group want to know who asks; Linux does
+ * not answer else. RFC 4429 section 3.2: they are not told while the address is only tried. */
+static void resolution_from_an_address_that_is_tried(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr src = host_addr("fd00::1"), dst = host_addr("fd00::2");
+	struct ip_path p = {.tos = 0};
+
+	assert_int_equal(ip_addr_add(h->ip, &src, 64, h->now), 0);
+	host_run(h, SECOND / 2);
+	host_forget(h);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &dst, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	expect_fixed(h, "33 33 ff 00 00 02 02 00 00 00 00 01 86 dd" HEAD FD1 SOL2 NS FD2);
+	/* It is not waited for the next one then. */
+	host_run(h, SECOND / 2 + SECOND / 10);
+	assert_int_equal(solicitations_with_source(h), 1);
+	host_forget(h);
+	host_run(h, SECOND);
+	assert_int_equal(solicitations_with_source(h), 1);
+	host_forget(h);
+	host_free(h);
+}
+
+static void resolution_while_the_link_comes_up(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr src = host_addr("fd00::1"), dst = host_addr("fd00::2");
+	struct ip_path p = {.tos = 0};
+
+	ip_link_up(h->ip, h->now);
+	host_forget(h);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &dst, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	/* It was in use: the stations know it. */
+	expect_fixed(h, "33 33 ff 00 00 02 02 00 00 00 00 01 86 dd" HEAD FD1 SOL2 NS FD2
+			"01 01 02 00 00 00 00 01");
+	/* But not when another one claims it. */
+	input_fixed(h, ETH_ALL HEAD LL2 ALL "88 00 00 00 20 00 00 00" FD1 RIVAL, 0);
+	host_run(h, SECOND + SECOND / 10);
+	assert_int_equal(solicitations_with_source(h), 0);
+	host_forget(h);
 	host_free(h);
 }
 
@@ -1089,6 +1147,8 @@ int main(void)
 		cmocka_unit_test(later_conflict_is_told_and_defended),
 		cmocka_unit_test(other_owner_is_heard),
 		cmocka_unit_test(resolution),
+		cmocka_unit_test(resolution_from_an_address_that_is_tried),
+		cmocka_unit_test(resolution_while_the_link_comes_up),
 		cmocka_unit_test(advertisements_make_no_entries),
 		cmocka_unit_test(routers_are_solicited),
 		cmocka_unit_test(solicitation_goes_on_and_slows_down),
