@@ -275,7 +275,9 @@ static bool reassembly_join_ecn(struct rte_mbuf *whole)
 static struct rte_mbuf *reassembly_end(
 	struct ip_stack *s, struct datagram *d, struct rte_mbuf *whole)
 {
-	/* It is whole, or the library dropped it: pieces of it overlap, or are too many. */
+	/* It is whole, or the library dropped it: pieces of it overlap, or are too many. A piece
+	 * alone it would drop where that is empty, or has no place: reassembly_piece_ok(), and each
+	 * datagram has a table. */
 	if (whole || s->reassembly->row.cnt)
 		d->waits = false;
 	reassembly_bury(s->reassembly);

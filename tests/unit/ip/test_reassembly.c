@@ -137,6 +137,30 @@ static void pieces_that_cannot_be_are_refused(void **state)
 	host_free(h);
 }
 
+/* The library drops an empty piece alone, which must not look as if the rest had gone, too. */
+static void empty_pieces_end_nothing(void **state)
+{
+	struct host *h = host_new_v4();
+
+	piece_v4(h, 1, 0);
+	fragment_v4(h, 101, 1200, 1200, true);
+	fragment_v4(h, 101, LEN, LEN, false);
+	piece_v4(h, 1, 1);
+	piece_v4(h, 1, 2);
+	expect_whole(h, LEN);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 2);
+	host_free(h);
+	h = host_new_v6();
+	piece_v6(h, 1, 0);
+	fragment_v6(h, 101, 1232, 1232, true);
+	fragment_v6(h, 101, LEN, LEN, false);
+	piece_v6(h, 1, 1);
+	piece_v6(h, 1, 2);
+	expect_whole(h, LEN);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 2);
+	host_free(h);
+}
+
 /* The library knows no other extension header in front of that of a fragment. */
 static void options_before_a_fragment_are_refused(void **state)
 {
@@ -551,6 +575,7 @@ int main(void)
 		cmocka_unit_test(ipv4_in_any_order),
 		cmocka_unit_test(ipv6_in_any_order),
 		cmocka_unit_test(pieces_that_cannot_be_are_refused),
+		cmocka_unit_test(empty_pieces_end_nothing),
 		cmocka_unit_test(options_before_a_fragment_are_refused),
 		cmocka_unit_test(fragments_of_a_fragment),
 		cmocka_unit_test(congestion_is_told_of_the_whole),
