@@ -141,6 +141,8 @@ static int net_open_thread(struct net *n, struct config_error *e)
 	return r;
 }
 
+/* Who naps counts by the kernel's clock: the engine's may go back, or far on, until a round has
+ * seen that the counter jumped. */
 static void net_nap(long ns)
 {
 	struct timespec t = {.tv_nsec = ns};
@@ -151,12 +153,11 @@ static void net_nap(long ns)
 /** Programs look at the port's state once, at their start, and give up when it is down. */
 static void net_await_link(struct net *n)
 {
-	const struct port_clock *clock = &n->poller.clock;
 	struct wait_limit limit;
 
-	wait_limit_start(&limit, LINK_NS, clock_ns(clock));
+	wait_limit_start(&limit, LINK_NS, clock_kernel_ns());
 	while (n->ops->has_carrier(n) && !net_link(n, NULL) &&
-		!wait_limit_over(&limit, clock_ns(clock)))
+		!wait_limit_over(&limit, clock_kernel_ns()))
 		net_nap(10000000);
 }
 
@@ -172,9 +173,9 @@ static void net_begin_link(struct net *n)
 /** A switch may take its time before it forwards what comes from a port that is just up. */
 static void net_await_switch(struct net *n)
 {
-	uint64_t end = clock_ns(&n->poller.clock) + n->config.settle * UINT64_C(1000000000);
+	uint64_t end = clock_kernel_ns() + n->config.settle * UINT64_C(1000000000);
 
-	while (clock_ns(&n->poller.clock) < end)
+	while (clock_kernel_ns() < end)
 		net_nap(10000000);
 }
 
@@ -202,8 +203,8 @@ void net_linger(struct net *n)
 
 	if (!n->thread)
 		return;
-	end = clock_ns(&n->poller.clock) + LINGER_NS;
-	while (net_is_parting(n) && clock_ns(&n->poller.clock) < end)
+	end = clock_kernel_ns() + LINGER_NS;
+	while (net_is_parting(n) && clock_kernel_ns() < end)
 		net_nap(200000);
 }
 
@@ -236,7 +237,7 @@ static void net_reset_at_end(struct net *n)
 
 void net_end(struct net *n)
 {
-	uint64_t end = clock_ns(&n->poller.clock) + RESET_NS;
+	uint64_t end = clock_kernel_ns() + RESET_NS;
 
 	if (n->telemetry)
 		telemetry_unlink(n->telemetry);
@@ -244,7 +245,7 @@ void net_end(struct net *n)
 	if (!n->thread)
 		return;
 	while (!engine_trylock(&n->engine)) {
-		if (clock_ns(&n->poller.clock) >= end)
+		if (clock_kernel_ns() >= end)
 			return;
 		net_nap(200000);
 	}

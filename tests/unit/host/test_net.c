@@ -220,6 +220,28 @@ static void test_a_counter_that_has_jumped_is_told_of_once(void **state)
 	net_close(n);
 }
 
+/* The counter has jumped, and who has the engine does not look: the process ends all the same. */
+static void test_the_end_goes_by_the_kernels_clock(void **state)
+{
+	struct config_error e = {.text = ""};
+	struct net *n = NULL;
+	struct config c;
+	uint64_t mult;
+
+	configure(&c);
+	assert_int_equal(net_open(&c, &n, &e), 0);
+	assert_int_equal(net_start(n, NULL, &e), 0);
+	engine_lock(net_engine(n));
+	mult = n->poller.clock.mult;
+	if (mult)
+		n->poller.clock.mult = 1; /* it stands still */
+	net_end(n);
+	n->poller.clock.mult = mult;
+	engine_unlock(net_engine(n));
+	net_stop(n);
+	net_close(n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_ports_of_ud_stay_free),
 		cmocka_unit_test(test_open_host),
 		cmocka_unit_test(test_a_counter_that_has_jumped_is_told_of_once),
+		cmocka_unit_test(test_the_end_goes_by_the_kernels_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
