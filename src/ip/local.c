@@ -168,7 +168,7 @@ static void local_assign_v6(struct local_addr *l, uint64_t now)
 	nd_announce(s, &l->addr);
 	/* Linux does not answer a question to the group that tells no link-layer address. */
 	if (!sure)
-		neighbour_ask_again(s, &l->addr, now);
+		neighbour_ask_again(s, l, now);
 }
 
 static void local_step_v6(struct local_addr *l, uint64_t now)

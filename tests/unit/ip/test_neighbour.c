@@ -177,6 +177,23 @@ static void link_that_comes_up_asks_again(void **state)
 	host_free(h);
 }
 
+/** Once, and without a word if nobody answers. */
+static void so_does_a_poll(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr a = host_addr("10.0.0.2");
+
+	neighbour_poll(neighbour_get(h->ip, &a, h->now), h->now);
+	host_expect(h, REQUEST);
+	ip_link_up(h->ip, h->now);
+	host_expect(h, REQUEST);
+	host_run(h, 20 * SECOND);
+	forget_own(h);
+	host_expect_nothing(h);
+	assert_int_equal(ip_stack_stats(h->ip)->neighbour_failed, 0);
+	host_free(h);
+}
+
 static void dead_neighbour_is_asked_for_by_broadcast_then_given_up(void **state)
 {
 	struct host *h = host_new_v4();
@@ -604,6 +621,7 @@ int main(void)
 		cmocka_unit_test(some_of_what_waits_is_dropped),
 		cmocka_unit_test(stale_delay_probe_and_back),
 		cmocka_unit_test(link_that_comes_up_asks_again),
+		cmocka_unit_test(so_does_a_poll),
 		cmocka_unit_test(dead_neighbour_is_asked_for_by_broadcast_then_given_up),
 		cmocka_unit_test(forward_progress_saves_the_probes),
 		cmocka_unit_test(unused_entries_expire),
