@@ -256,6 +256,20 @@ void host_expect_nothing(struct host *h)
 	assert_int_equal(h->n_tx, 0);
 }
 
+struct ip_neighbour *host_neighbour(struct host *h, const char *addr)
+{
+	struct ip_addr a = host_addr(addr);
+
+	return neighbour_find(h->ip, &a);
+}
+
+bool host_has_hop(struct host *h, const char *dst, const char *hop)
+{
+	struct ip_addr d = host_addr(dst), want = host_addr(hop), got;
+
+	return route_next_hop(h->ip, &d, &got) == 0 && ip_addr_equal(&got, &want);
+}
+
 void host_forget(struct host *h)
 {
 	while (h->n_tx)

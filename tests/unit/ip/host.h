@@ -76,6 +76,12 @@ void host_expect(struct host *h, const char *hex);
 /** No frame must have been sent. */
 void host_expect_nothing(struct host *h);
 
+/** @return the neighbour with this address, or NULL. */
+struct ip_neighbour *host_neighbour(struct host *h, const char *addr);
+
+/** Do packets to @p dst go to @p hop? */
+bool host_has_hop(struct host *h, const char *dst, const char *hop);
+
 /** Throw away what was sent and delivered. */
 void host_forget(struct host *h);
 

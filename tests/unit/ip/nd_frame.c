@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "nd_frame.h"
+
+#include "base/bytes.h"
+
+#include <stdio.h>
+
+void nd_frame_input(struct host *h, const char *hex, unsigned piece)
+{
+	struct bytes b = bytes(hex);
+
+	store_be16(b.b + 18, (uint16_t)(b.len - 54));
+	fix_v6(&b);
+	host_input(h, &b, piece);
+}
+
+void nd_frame_expect(struct host *h, const char *hex)
+{
+	struct bytes b = bytes(hex);
+	char text[3 * 200], *p = text;
+
+	store_be16(b.b + 18, (uint16_t)(b.len - 54));
+	fix_v6(&b);
+	for (unsigned i = 0; i < b.len; i++)
+		p += snprintf(p, 4, "%02x ", b.b[i]);
+	host_expect(h, text);
+}
