@@ -132,7 +132,7 @@ void effect_of_request(struct model_qp *qp, struct model_wr *w, bool live)
 
 void effect_of_recv(struct model_rq *rq, struct model_qp *qp, struct model_wr *w)
 {
-	for (unsigned i = 0; i < w->n; i++)
+	for (unsigned i = 0; i < w->n && w->verdict_local != MODEL_NO; i++)
 		arena_claim(rq->m, rq->host,
 			&(struct model_claim){.wr = w,
 				.off = w->piece[i].off,

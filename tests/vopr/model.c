@@ -210,6 +210,7 @@ void model_post(struct model_qp *qp, const struct model_wr *wr)
 	bool live = qp->up && !qp->dead && qp->peer && !qp->peer->dead;
 
 	*w = *wr;
+	w->signalled = w->signalled || qp->all_signalled;
 	w->seq = ++qp->posted;
 	w->refs = 1;
 	TAILQ_INSERT_TAIL(&qp->sq, w, link);
@@ -364,6 +365,7 @@ static void recv_good(struct model_qp *qp, struct model_wr *w, const struct mode
 		model_fail(qp->m, "host %u: receive %#jx tells of another message than %#jx",
 			qp->host, (uintmax_t)c->id, (uintmax_t)s->id);
 	if ((s->op == MODEL_SEND && s->length > w->length) || s->verdict_local == MODEL_NO ||
+		(s->op == MODEL_SEND && s->length && w->verdict_local == MODEL_NO) ||
 		s->verdict_remote == MODEL_NO ||
 		(qp->peer && qp->peer->doomed && s->seq > qp->peer->doomed))
 		model_fail(qp->m, "host %u: receive %#jx of message %#jx, which cannot be",

@@ -25,6 +25,10 @@
 #define MODEL_PIECES  4
 #define MODEL_PLACES  16u
 #define MODEL_NOWHERE UINT32_MAX
+/** Of each arena, what is missing where memory is looked for on demand; the second half only for
+ *  those who write. */
+#define MODEL_HOLE     36864u
+#define MODEL_HOLE_LEN 1024u
 
 enum model_op {
 	MODEL_SEND,
@@ -85,6 +89,7 @@ struct model_key {
 	unsigned host, pd, rights;
 	uint32_t off, len; /**< in the arena */
 	bool window;
+	bool on_demand;              /**< its memory is looked for when it is used */
 	const struct model_qp *only; /**< NULL: any QP of the PD */
 	enum model_verdict valid;    /**< MAYBE: a request that changes it is under way */
 	uint32_t stag; /**< the program's name for it, and the address of its first byte */
@@ -147,6 +152,7 @@ struct model_rq {
 struct model_qp {
 	struct model *m;
 	unsigned host, pd, rights;
+	bool all_signalled;    /**< each request makes a completion (sq_sig_all) */
 	struct model_qp *peer; /**< NULL: none, or it is gone */
 	struct model_rq *rq;
 	bool up;           /**< there is a stream */
@@ -169,6 +175,23 @@ struct model_qp {
 	unsigned count; /**< requests in sq */
 	struct model_wrs sq, inbox;
 	LIST_ENTRY(model_qp) user;
+};
+
+/** What an event of a CQ is to tell of: more as it goes on. */
+enum model_arm {
+	MODEL_ARM_NONE,
+	MODEL_ARM_SOLICITED, /**< a message that its sender marked, or what has failed */
+	MODEL_ARM_ANY,
+};
+
+/** A completion queue, as far as it tells of completions. */
+struct model_cq {
+	struct model *m;
+	unsigned host;
+	enum model_arm armed;
+	enum model_arm told; /**< an event has told of such a completion, which is still in it */
+	bool mixed;          /**< what came before it was armed may be in it, too */
+	bool lost;           /**< it has overflowed: an event may also tell of that */
 };
 
 /** A request under way may read or write this. */
@@ -209,6 +232,8 @@ void model_fini(struct model *m);
 /** It is valid at once. A window's: MODEL_NO until a BIND has ended. */
 struct model_key *model_key_new(
 	struct model *m, unsigned host, unsigned pd, uint32_t off, uint32_t len, unsigned rights);
+/** Is all of this there for who needs these rights? */
+bool model_is_there(const struct model_key *k, uint32_t off, uint32_t len, unsigned rights);
 /** Would @p qp's peer get these rights there? */
 enum model_verdict model_judge(const struct model_key *k, const struct model_qp *qp, uint32_t off,
 	uint32_t len, unsigned rights);
@@ -290,6 +315,17 @@ struct model_completion {
 	uint32_t stag;
 };
 void model_complete(struct model_qp *qp, const struct model_completion *c);
+
+void model_cq_init(struct model *m, struct model_cq *cq, unsigned host);
+/** Its program asks for an event. @p empty: there was no completion in it. */
+void model_cq_arm(struct model_cq *cq, enum model_arm what, bool empty);
+void model_cq_event(struct model_cq *cq);
+/** @return what was asked for, if an event has told of this one. */
+enum model_arm model_cq_polled(struct model_cq *cq, const struct model_completion *c);
+/** There are no more completions in it. */
+void model_cq_empty(struct model_cq *cq);
+/** Completions of which an event has told are gone. @p all: it has overflowed. */
+void model_cq_lose(struct model_cq *cq, bool all);
 
 void model_event(struct model_qp *qp, enum model_event e);
 /** It is in ERROR: all events have come. */

@@ -16,12 +16,23 @@ struct model_key *model_key_new(
 	return k;
 }
 
+bool model_is_there(const struct model_key *k, uint32_t off, uint32_t len, unsigned rights)
+{
+	const unsigned writes = MODEL_LOCAL_WRITE | MODEL_REMOTE_WRITE | MODEL_REMOTE_ATOMIC;
+	uint32_t missing = rights & writes ? MODEL_HOLE_LEN : MODEL_HOLE_LEN / 2;
+
+	/* A window that is bound touches nothing. */
+	if (!k->on_demand || !len || rights & MODEL_BINDS)
+		return true;
+	return off + len <= MODEL_HOLE || off >= MODEL_HOLE + missing;
+}
+
 enum model_verdict model_judge(const struct model_key *k, const struct model_qp *qp, uint32_t off,
 	uint32_t len, unsigned rights)
 {
 	if (!k || k->valid == MODEL_NO || k->host != qp->host || k->pd != qp->pd ||
 		(k->only && k->only != qp) || (k->rights & rights) != rights || off < k->off ||
-		off + len > k->off + k->len)
+		off + len > k->off + k->len || !model_is_there(k, off, len, rights))
 		return MODEL_NO;
 	return k->valid;
 }

@@ -21,10 +21,15 @@ void model_rq_fini(struct model_rq *rq)
 void model_post_recv(struct model_rq *rq, struct model_qp *qp, const struct model_wr *wr)
 {
 	struct model_wr *w = model_need(malloc(sizeof *w));
+	const struct model_qp *user = qp ? qp : LIST_FIRST(&rq->users);
 
 	*w = *wr;
 	w->op = MODEL_RECV;
 	w->refs = 1;
+	for (unsigned i = 0; i < w->n && user; i++)
+		if (model_judge(w->local, user, w->piece[i].off, w->piece[i].len,
+			    MODEL_LOCAL_WRITE) == MODEL_NO)
+			w->verdict_local = MODEL_NO;
 	TAILQ_INSERT_TAIL(&rq->wrs, w, link);
 	rq->count++;
 	effect_of_recv(rq, qp, w);

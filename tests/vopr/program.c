@@ -56,10 +56,12 @@ static const struct {
 	[STEP_CALM] = {"calm", 10, FAULT},
 	[STEP_SRQ_LIMIT] = {"srq_limit", 20, CHANGE},
 	[STEP_MR_REREG] = {"mr_rereg", 8, CHANGE},
+	[STEP_UD] = {"ud", 150, PLAIN},
 };
 
 /** The version of the generator that brought it, if it was not the first. */
-static const uint8_t since[STEP_KINDS] = {[STEP_SRQ_LIMIT] = 2, [STEP_MR_REREG] = 2};
+static const uint8_t since[STEP_KINDS] = {
+	[STEP_SRQ_LIMIT] = 2, [STEP_MR_REREG] = 2, [STEP_UD] = 10};
 
 const char *step_name(uint8_t kind)
 {
@@ -104,6 +106,13 @@ static void profile_generate(struct profile *p, uint64_t seed, unsigned version,
 	p->delay = version >= 8 ? delays[prng_below(r, 5)] : delays[0];
 	p->hasty = version >= 8 && p->pairs > 0 && prng_chance(r, 0.3);
 	p->narrow = version >= 9 && prng_chance(r, 0.5);
+	p->ud = version >= 10 && prng_chance(r, 0.3);
+	p->starved = version >= 10 && prng_chance(r, 0.1);
+	/* A Terminate tells of what is not complete yet. */
+	if (p->starved) {
+		p->acked = true;
+		p->waits = false;
+	}
 	if (p->hasty) {
 		p->delay = 5000;
 		p->faults = p->changes = 0;
@@ -114,6 +123,10 @@ static double weight(const struct profile *p, unsigned kind)
 {
 	double w = since[kind] > p->version ? 0 : kinds[kind].weight;
 
+	if (kind == STEP_UD && !p->ud)
+		return 0;
+	if (kind == STEP_RECV && p->starved)
+		return w / 3;
 	if (kinds[kind].of == CHANGE)
 		return w * p->changes;
 	return kinds[kind].of == FAULT ? w * p->faults : w;

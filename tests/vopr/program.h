@@ -54,6 +54,7 @@ enum step_kind {
 	STEP_CALM,
 	STEP_SRQ_LIMIT,
 	STEP_MR_REREG,
+	STEP_UD,
 	STEP_KINDS,
 };
 
@@ -80,6 +81,8 @@ struct profile {
 	double offences;        /**< share of requests that must fail */
 	double wrongs;          /**< likewise, of those that bind a window or end a key */
 	bool narrow;            /**< some QPs do not allow their peers all */
+	bool starved;           /**< messages often find no receive, or one too short */
+	bool ud;                /**< hosts have UD queue pairs, too */
 	double pairs;           /**< share of connections that are made without rdma_cm */
 	bool hasty;             /**< pairs end before they have spoken, and nothing else happens */
 	double again;           /**< share of packets that come a second time, later */
@@ -94,7 +97,7 @@ struct program {
 };
 
 /** What new steps and new choices begin with, so that a seed keeps the program that it had. */
-#define PROGRAM_VERSION 9
+#define PROGRAM_VERSION 10
 
 /** @param n steps. @param version of the generator. */
 void program_generate(struct program *p, uint64_t seed, unsigned n, unsigned version);

@@ -120,6 +120,9 @@ static void step_run(struct world *w, const struct step *s)
 	case STEP_RENEW:
 		world_renew(h);
 		break;
+	case STEP_UD:
+		world_ud_step(h);
+		break;
 	default:
 		world_fault(h, s);
 	}
@@ -158,6 +161,11 @@ static bool settled(struct world *w, bool say)
 					h, i, rnic_qp_get_state(q->qp), q->model.count,
 					q->model.rq->count,
 					TAILQ_EMPTY(&q->model.inbox) ? "no" : "yes");
+			return false;
+		}
+		if (!world_uds_are_idle(&w->host[h])) {
+			if (say)
+				model_fail(&w->m, "host %u: messages of UD are not sent", h);
 			return false;
 		}
 		for (struct world_end *e = w->host[h].ends; e; e = e->next) {
@@ -247,8 +255,10 @@ static void flush(struct world *w)
 		}
 	}
 	sim_run(w->s, SIM_S, NULL, NULL);
-	for (unsigned h = 0; h < w->n; h++)
+	for (unsigned h = 0; h < w->n; h++) {
 		world_poll_all(&w->host[h]);
+		world_uds_flush(&w->host[h]);
+	}
 	world_notice(w);
 	for (unsigned h = 0; h < w->n && !w->m.wrong[0]; h++) {
 		for (unsigned i = 0; i < WORLD_QPS; i++) {

@@ -64,7 +64,9 @@ static struct sim_host *host_create(const struct world *w, unsigned i)
 				 .send_imm = p->send_imm,
 				 .rtr = MPA_RTR_WRITE | MPA_RTR_READ},
 			.rnr_timeout_ms = p->waits ? WAITS_MS : 0,
-			.pairing_port = p->pairs > 0 ? WORLD_PAIR_PORT : 0},
+			.pairing_port = p->pairs > 0 || p->ud ? WORLD_PAIR_PORT : 0,
+			.ud = p->ud ? &w->host[i].uds.net : NULL,
+			.ud_port = WORLD_UD_PORT},
 		.tls = w->tls,
 	};
 
@@ -109,6 +111,26 @@ static void device_event(void *arg, const struct rnic_event *ev)
 	}
 }
 
+/** It is not told whose memory it looks for, so one world at a time. */
+static struct world *on_demand;
+
+static bool page_in(const void *addr, size_t len, bool write)
+{
+	const struct model_key k = {.on_demand = true};
+	struct world *w = on_demand;
+	uintptr_t at = (uintptr_t)addr - (uintptr_t)w->memory, in = at % MODEL_ARENA;
+	bool there;
+
+	if (at / MODEL_ARENA >= w->n || len > MODEL_ARENA - in) {
+		model_fail(&w->m, "memory is looked for where no region is");
+		return false;
+	}
+	there = model_is_there(
+		&k, (uint32_t)in, (uint32_t)len, write ? MODEL_LOCAL_WRITE : MODEL_REMOTE_READ);
+	w->told.other[there ? TALLY_FOUND : TALLY_MISSING]++;
+	return there;
+}
+
 static void host_begin(struct world *w, unsigned i)
 {
 	struct world_host *h = &w->host[i];
@@ -116,9 +138,11 @@ static void host_begin(struct world *w, unsigned i)
 	h->w = w;
 	h->index = i;
 	h->memory = w->memory + (size_t)i * MODEL_ARENA;
+	world_uds_prepare(h);
 	h->host = host_create(w, i);
 	h->rnic = sim_host_rnic(h->host);
 	rnic_set_event_handler(h->rnic, device_event, h);
+	rnic_set_page_in(h->rnic, page_in);
 	for (unsigned p = 0; p < WORLD_PDS; p++)
 		world_must(w, rnic_pd_alloc(h->rnic, &h->pd[p]), "pd_alloc");
 	for (unsigned c = 0; c < w->cqs; c++) {
@@ -132,6 +156,7 @@ static void host_begin(struct world *w, unsigned i)
 		h->qp[q].slot = q;
 	}
 	model_fill(&w->m, i, 0, MODEL_ARENA, prng_u64(&w->r));
+	world_uds_begin(h);
 	world_listen(h);
 }
 
@@ -145,6 +170,7 @@ void world_create(struct world *w, const struct program *p, const struct world_o
 		.n = p->profile.hosts,
 		.cqs = p->profile.small_cq ? WORLD_CQS : WORLD_CQS - 1};
 	w->r.state = p->profile.seed ^ 0x766f7072;
+	w->wire.state = p->profile.seed ^ 0x7564;
 	w->tls = p->profile.tls ? terms_begin(p->profile.seed) : NULL;
 	w->s = sim_create(&(struct sim_config){.seed = p->profile.seed,
 		.packets = p->profile.small_pool ? 1023 : 4095,
@@ -159,6 +185,7 @@ void world_create(struct world *w, const struct program *p, const struct world_o
 	model_init(&w->m, memory);
 	w->m.waits = p->profile.waits && p->profile.in_order;
 	w->m.faultless = p->profile.faults == 0;
+	on_demand = w;
 	for (unsigned i = 0; i < w->n; i++)
 		host_begin(w, i);
 	world_network_create(w, o->pcap);
@@ -169,6 +196,7 @@ static void host_end(struct world_host *h)
 	struct world *w = h->w;
 
 	world_objects_destroy(h);
+	world_uds_end(h);
 	rnic_ep_destroy(h->listener);
 	for (unsigned c = 0; c < w->cqs; c++)
 		world_must(w, rnic_cq_destroy(h->cq[c].cq), "cq_destroy");
@@ -195,5 +223,7 @@ void world_destroy(struct world *w, char wrong[256])
 	memcpy(wrong, w->m.wrong, sizeof w->m.wrong);
 	sim_destroy(w->s);
 	model_fini(&w->m);
+	for (unsigned i = 0; i < w->n; i++)
+		world_uds_free(&w->host[i]);
 	free(w->memory);
 }

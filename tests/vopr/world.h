@@ -20,6 +20,7 @@
 #include "vopr/overlap.h"
 #include "vopr/program.h"
 #include "vopr/tally.h"
+#include "vopr/world_ud.h"
 
 #include <stdio.h>
 
@@ -43,7 +44,8 @@ struct world_host;
 struct world_cq {
 	struct world_host *h;
 	struct rnic_cq *cq;
-	bool armed, told;
+	struct model_cq model;
+	bool told;            /**< its program will look at it now */
 	bool by_notification; /**< its program sleeps until it is told of completions */
 	bool overflowed;      /**< and so has told its program */
 };
@@ -57,6 +59,7 @@ struct world_srq {
 struct world_mr {
 	struct rnic_mr *mr; /**< NULL: empty slot */
 	unsigned pd, windows;
+	unsigned kind; /**< RNIC_ACCESS_ZERO_BASED, RNIC_ACCESS_ON_DEMAND */
 	struct model_key *key;
 };
 
@@ -101,7 +104,8 @@ struct world_qp {
 	uint64_t left_at;  /**< its peer had ended, and left_wr waited for it; 0: not so */
 	uint64_t left_wr;  /**< the oldest request then */
 	bool endless;      /**< what it posts waits for its peer for ever */
-	bool drained;      /**< in SQD by its program */
+	bool sig_all;
+	bool drained; /**< in SQD by its program */
 	bool told_drained;
 	bool asked;   /**< which wants to be told when all that had begun has ended */
 	bool garbled; /**< the network changed what its stream carries, or may have */
@@ -122,6 +126,7 @@ struct world_host {
 	struct world_mr mr[WORLD_MRS];
 	struct world_mw mw[WORLD_MWS];
 	struct world_qp qp[WORLD_QPS];
+	struct world_uds uds;
 	struct rnic_ep *listener;
 	struct world_end *ends;
 	struct sim_path up, down;
@@ -158,6 +163,7 @@ struct world {
 	FILE *trace;     /**< NULL: none */
 	struct sim_pcapng *pcap;
 	struct prng r; /**< of the step */
+	struct prng wire;
 };
 
 struct world_options {

@@ -18,6 +18,12 @@ static unsigned model_rights(unsigned access)
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
+static unsigned any_kind(struct world *w)
+{
+	return (world_chance_since(w, 10, 0.25) ? RNIC_ACCESS_ZERO_BASED : 0) |
+	       (world_chance_since(w, 10, 0.3) ? RNIC_ACCESS_ON_DEMAND : 0);
+}
+
 static void mr_reg(struct world_host *h, unsigned i)
 {
 	struct world *w = h->w;
@@ -32,19 +38,24 @@ static void mr_reg(struct world_host *h, unsigned i)
 		off = (uint32_t)world_below(w, MODEL_ARENA / 2) & ~7u;
 		len = 1 + (uint32_t)world_below(w, MODEL_ARENA - off);
 		access &= (unsigned)world_below(w, 32);
+		/* What receives must not use. */
+		if (world_chance_since(w, 10, 0.2))
+			access &= RNIC_ACCESS_REMOTE_READ;
 		if (access & (RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_ATOMIC))
 			access |= RNIC_ACCESS_LOCAL_WRITE;
 	}
+	mr->kind = any_kind(w);
 	if (!world_must(w,
-		    rnic_mr_reg(h->pd[mr->pd], h->memory + off, len, IOVA * (i + 1) + off, access,
-			    &mr->mr),
+		    rnic_mr_reg(h->pd[mr->pd], h->memory + off, len, IOVA * (i + 1) + off,
+			    access | mr->kind, &mr->mr),
 		    "mr_reg"))
 		return;
 	mr->key = model_key_new(&w->m, h->index, mr->pd, off, len, model_rights(access));
 	mr->key->stag = rnic_mr_stag(mr->mr);
-	mr->key->base = IOVA * (i + 1) + off;
+	mr->key->base = mr->kind & RNIC_ACCESS_ZERO_BASED ? 0 : IOVA * (i + 1) + off;
+	mr->key->on_demand = mr->kind & RNIC_ACCESS_ON_DEMAND;
 	world_trace(w, "host %u: mr %u of %u at %u+%u, rights %#x, stag %#x", h->index, i, mr->pd,
-		off, len, access, mr->key->stag);
+		off, len, access | mr->kind, mr->key->stag);
 }
 
 void world_mr_reg(struct world_host *h)
@@ -101,9 +112,11 @@ void world_mr_rereg(struct world_host *h)
 	if (access & (RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_ATOMIC))
 		access |= RNIC_ACCESS_LOCAL_WRITE;
 	new.pd = what &RNIC_REREG_PD ? (unsigned)world_below(w, WORLD_PDS) : mr->pd;
+	if (what & RNIC_REREG_ACCESS)
+		new.kind = any_kind(w);
 	was = mr->key->valid;
 	model_key_doubt(mr->key);
-	r = rnic_mr_rereg(mr->mr, what, h->pd[new.pd], h->memory + off, len, access);
+	r = rnic_mr_rereg(mr->mr, what, h->pd[new.pd], h->memory + off, len, access | new.kind);
 	if (r == -EBUSY && mr->windows) {
 		mr->key->valid = was;
 		return;
@@ -115,7 +128,10 @@ void world_mr_rereg(struct world_host *h)
 		what & RNIC_REREG_TRANSLATION ? len : mr->key->len,
 		what & RNIC_REREG_ACCESS ? model_rights(access) : mr->key->rights);
 	new.key->stag = rnic_mr_stag(mr->mr);
-	new.key->base = what &RNIC_REREG_TRANSLATION ? (uintptr_t)h->memory + off : mr->key->base;
+	new.key->base = mr->key->base;
+	if (what & RNIC_REREG_TRANSLATION)
+		new.key->base = new.kind &RNIC_ACCESS_ZERO_BASED ? 0 : (uintptr_t)h->memory + off;
+	new.key->on_demand = new.kind &RNIC_ACCESS_ON_DEMAND;
 	new.windows = 0;
 	world_trace(w, "host %u: mr %u anew (%u) in %u at %u+%u, rights %#x, stag %#x", h->index, i,
 		what, new.pd, new.key->off, new.key->len, new.key->rights, new.key->stag);
@@ -194,6 +210,7 @@ void world_cq_create(struct world_cq *q)
 		    "cq_create"))
 		return;
 	q->overflowed = false;
+	model_cq_init(&h->w->m, &q->model, h->index);
 	if (q->by_notification)
 		world_arm(q);
 }
@@ -213,6 +230,7 @@ void world_cq_failed(struct world_cq *q)
 	if (q->overflowed)
 		model_fail(&h->w->m, "host %u: a CQ overflowed twice", h->index);
 	q->overflowed = true;
+	model_cq_lose(&q->model, true);
 	for (unsigned i = 0; i < WORLD_SRQS; i++)
 		most += h->srq[i].srq ? h->srq[i].rq.count : 0;
 	for (unsigned i = 0; i < WORLD_QPS; i++) {
@@ -355,7 +373,7 @@ static void qp_init(struct world_qp *q)
 	if (w->program->profile.narrow && world_chance(w, 0.3))
 		a.access &= (unsigned)world_below(w, 32);
 	q->model.rights = model_rights(a.access);
-
+	q->model.all_signalled = q->sig_all;
 	world_must(w, rnic_qp_modify(q->qp, RNIC_QP_STATE | RNIC_QP_ACCESS, &a), "INIT");
 	cq_lose(q->send_cq, q);
 	cq_lose(q->recv_cq, q);
@@ -381,6 +399,7 @@ static void qp_create(struct world_qp *q)
 	init.send_cq = q->send_cq->cq;
 	init.recv_cq = q->recv_cq->cq;
 	init.srq = q->srq ? srq->srq : NULL;
+	init.sq_sig_all = q->sig_all = world_chance_since(w, 10, 0.2);
 	if (!world_must(w, rnic_qp_create(h->pd[q->pd], &init, &q->qp), "qp_create"))
 		return;
 	if (q->srq)
@@ -389,8 +408,9 @@ static void qp_create(struct world_qp *q)
 	model_qp_init(&w->m, &q->model, h->index, q->pd,
 		MODEL_REMOTE_WRITE | MODEL_REMOTE_READ | MODEL_REMOTE_ATOMIC,
 		q->srq ? &q->srq->rq : &q->rq);
-	world_trace(w, "host %u: qp %u is number %u, pd %u%s", h->index, q->slot,
-		rnic_qp_num(q->qp), q->pd, q->srq ? ", shared receives" : "");
+	world_trace(w, "host %u: qp %u is number %u, pd %u%s%s", h->index, q->slot,
+		rnic_qp_num(q->qp), q->pd, q->srq ? ", shared receives" : "",
+		q->sig_all ? ", all signalled" : "");
 	qp_init(q);
 }
 
@@ -424,6 +444,8 @@ static void qp_forget(struct world_qp *q)
 
 	windows_end(q);
 	model_gone(&q->model);
+	model_cq_lose(&q->send_cq->model, false);
+	model_cq_lose(&q->recv_cq->model, false);
 	q->linked = q->drained = q->asked = q->last = q->garbled = q->told_joined = false;
 	q->paired = 0, q->endless = false, q->left_at = 0;
 	if (e)

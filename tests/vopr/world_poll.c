@@ -67,6 +67,7 @@ static void handle(struct world_cq *cq, const struct rnic_wc *wc)
 	struct world_host *h = cq->h;
 	struct world *w = h->w;
 	struct world_qp *q = find_qp(h, wc->qp_num);
+	struct world_ud *u = world_ud_find(h, wc->qp_num);
 	struct model_completion c = {.id = wc->wc.wr_id,
 		.status = translate(&wc->wc),
 		.op = ops[wc->wc.op],
@@ -77,11 +78,19 @@ static void handle(struct world_cq *cq, const struct rnic_wc *wc)
 		.length = wc->wc.byte_len,
 		.imm = wc->wc.imm,
 		.stag = wc->wc.inv_stag};
+	enum model_arm asked;
 
+	asked = model_cq_polled(&cq->model, &c);
+	if (asked != MODEL_ARM_NONE)
+		tally_event(&w->told, asked, &wc->wc);
 	if (w->deliberate && c.id % 16 == 7)
 		return;
 	world_trace(w, "host %u: completion of %#jx, status %u, %u bytes", h->index,
 		(uintmax_t)c.id, wc->wc.status, c.length);
+	if (u) {
+		world_ud_complete(h, u, cq, wc, &c);
+		return;
+	}
 	if (!q) {
 		model_fail(&w->m, "host %u: a completion of QP %u, which is not there", h->index,
 			wc->qp_num);
@@ -104,8 +113,12 @@ void world_poll(struct world_cq *q, unsigned most)
 		n = rnic_cq_poll(q->cq, most < 16 ? (int)most : 16, wc);
 		if (n == -EOVERFLOW && q->overflowed)
 			return;
-		if (!world_must(q->h->w, n, "poll_cq") || !n)
+		if (!world_must(q->h->w, n, "poll_cq"))
 			return;
+		if (!n) {
+			model_cq_empty(&q->model);
+			return;
+		}
 		most -= (unsigned)n;
 		for (int i = 0; i < n && !q->h->w->m.wrong[0]; i++)
 			handle(q, &wc[i]);
@@ -128,7 +141,7 @@ static void notified(void *ctx)
 	q->told = false;
 	world_trace(q->h->w, "host %u: cq %u notifies", q->h->index, (unsigned)(q - q->h->cq));
 	world_poll(q, UINT32_MAX);
-	if (q->by_notification)
+	if (q->by_notification || world_chance_since(q->h->w, 10, 0.5))
 		world_arm(q);
 }
 
@@ -136,10 +149,7 @@ void world_cq_notify(void *context)
 {
 	struct world_cq *q = context;
 
-	if (!q->armed)
-		model_fail(
-			&q->h->w->m, "host %u: a notification that nobody asked for", q->h->index);
-	q->armed = false;
+	model_cq_event(&q->model);
 	if (!q->told)
 		sim_at(q->h->w->s, sim_now(q->h->w->s), notified, q);
 	q->told = true;
@@ -147,10 +157,21 @@ void world_cq_notify(void *context)
 
 void world_arm(struct world_cq *q)
 {
+	struct world *w = q->h->w;
+	/* Who sleeps until he is told wants to be told of all. */
+	bool solicited = !q->by_notification && world_chance_since(w, 10, 0.6);
+	bool empty = world_chance_since(w, 10, 0.5);
+
+	/* Then all that it is polled for later has come after it was armed. */
+	if (empty)
+		world_poll(q, UINT32_MAX);
+	world_trace(w, "host %u: cq %u is armed for %s completions", q->h->index,
+		(unsigned)(q - q->h->cq), solicited ? "solicited" : "all");
 	/* Before: the notification may come from inside of the call. */
-	q->armed = true;
-	world_must(q->h->w, rnic_cq_arm(q->cq, false), "req_notify_cq");
-	world_poll(q, UINT32_MAX);
+	model_cq_arm(&q->model, solicited ? MODEL_ARM_SOLICITED : MODEL_ARM_ANY, empty);
+	world_must(w, rnic_cq_arm(q->cq, solicited), "req_notify_cq");
+	if (!empty)
+		world_poll(q, UINT32_MAX);
 }
 
 void world_notice(struct world *w)

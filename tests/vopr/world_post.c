@@ -87,6 +87,7 @@ static bool is_place(struct world_host *h, const struct model_qp *fenced, struct
 		if (p->off < r->piece[k].off + r->piece[k].len && r->piece[k].off < p->off + p->len)
 			return false;
 	return p->off >= r->local->off && p->off + part <= r->local->off + r->local->len &&
+	       model_is_there(r->local, p->off, part, write ? MODEL_LOCAL_WRITE : 0) &&
 	       (fenced ? model_free_fenced(fenced, p->off, part)
 		       : model_free(&h->w->m, h->index, p->off, part, write));
 }
@@ -118,6 +119,26 @@ static bool find_own(struct world_host *h, const struct model_qp *fenced, struct
 	return !len;
 }
 
+static bool covers_hole(const struct model_key *k)
+{
+	return k->off <= MODEL_HOLE && k->off + k->len >= MODEL_HOLE + MODEL_HOLE_LEN;
+}
+
+/** Memory of one's own that is not there. @return false: there is none. */
+static bool find_missing(struct world_host *h, struct model_wr *r, bool write)
+{
+	const struct model_key *k = r->local;
+
+	if (r->copied || !k->on_demand || r->length > MODEL_HOLE_LEN || !covers_hole(k) ||
+		!world_chance(h->w, h->w->program->profile.offences))
+		return false;
+	r->n = 1;
+	r->piece[0] = (struct model_piece){
+		MODEL_HOLE + (uint32_t)world_below(h->w, MODEL_HOLE_LEN + 1 - r->length),
+		r->length};
+	return !model_is_there(k, r->piece[0].off, r->length, write ? MODEL_LOCAL_WRITE : 0);
+}
+
 /** What a key of the peer's stood for, before it ended. @return false: there is none. */
 static bool find_ended(struct world_qp *q, struct model_wr *r)
 {
@@ -147,6 +168,31 @@ static enum model_verdict judge_remote(
 	return model_judge(r->remote, peer, r->at, r->length, rights);
 }
 
+/** Would it be right, if memory on demand were there? */
+static bool lacks_memory(const struct model_qp *peer, const struct model_key *k, unsigned rights)
+{
+	return k && k->on_demand && covers_hole(k) && (peer->rights & rights) == rights &&
+	       model_judge(k, peer, k->off, 0, rights) == MODEL_YES;
+}
+
+/** What @p q may reach with a key of its peer's, but is not there. @return false: nothing. */
+static bool find_hole(struct world_qp *q, struct model_wr *r, unsigned rights)
+{
+	const struct model_qp *peer = q->model.peer;
+	const struct world_host *p = &q->h->w->host[peer->host];
+
+	r->remote = NULL;
+	for (unsigned i = 0; i < WORLD_MRS; i++)
+		if (lacks_memory(peer, p->mr[i].key, rights))
+			r->remote = p->mr[i].key;
+	/* Windows are fewer. */
+	for (unsigned i = 0; i < WORLD_MWS; i++)
+		if (lacks_memory(peer, p->mw[i].key, rights))
+			r->remote = p->mw[i].key;
+	r->at = MODEL_HOLE + 8 * (uint32_t)world_below(q->h->w, MODEL_HOLE_LEN / 16);
+	return r->remote && r->length && r->length <= 200;
+}
+
 /** Something of the peer's to reach, or to fail at. @return false: nothing. */
 static bool find_remote(struct world_qp *q, struct model_wr *r, unsigned rights, bool atomic)
 {
@@ -155,6 +201,8 @@ static bool find_remote(struct world_qp *q, struct model_wr *r, unsigned rights,
 	bool offence = world_chance(w, w->program->profile.offences);
 
 	if (world_chance_since(w, 3, 0.01) && find_ended(q, r))
+		return true;
+	if (offence && world_chance_since(w, 10, 0.3) && find_hole(q, r, rights))
 		return true;
 	for (unsigned i = 0; i < 2 * TRIES; i++) {
 		unsigned n = (unsigned)world_below(w, WORLD_MRS + WORLD_MWS);
@@ -167,7 +215,8 @@ static bool find_remote(struct world_qp *q, struct model_wr *r, unsigned rights,
 		/* One byte too far; a longer Write might come in parts, of which some are right. */
 		if (offence && !atomic && r->length <= 200 && k->off + k->len < MODEL_ARENA)
 			r->at = k->off + k->len - r->length + 1;
-		else if (r->length > 200 && r->at + r->length > k->off + k->len)
+		if (r->length > 200 && (r->at + r->length > k->off + k->len ||
+					       !model_is_there(k, r->at, r->length, rights)))
 			continue;
 		if (offence && r->length && judge_remote(q->model.peer, r, rights) == MODEL_NO)
 			return true;
@@ -286,6 +335,7 @@ static bool is_expected(const struct world_qp *q)
 	const struct model_rq *rq = q->model.peer ? q->model.peer->rq : NULL;
 
 	return !rq || w->m.waits || q->paired || rq->expected + rq->holes < rq->count ||
+	       world_chance(w, w->program->profile.starved ? 0.3 : 0) ||
 	       world_chance(w, w->program->profile.offences) ||
 	       world_chance(w, w->program->profile.wrongs);
 }
@@ -296,8 +346,9 @@ static bool make_places(struct world_qp *q, struct model_wr *r, unsigned rights,
 	struct world *w = q->h->w;
 	bool atomic = r->op == MODEL_ADD || r->op == MODEL_SWAP;
 
-	if (!find_own(q->h, source && r->fence && !r->copied ? &q->model : NULL, r, r->length,
-		    source ? 1 + (unsigned)world_below(w, MODEL_PIECES) : 1, !source))
+	if (!find_missing(q->h, r, !source) &&
+		!find_own(q->h, source && r->fence && !r->copied ? &q->model : NULL, r, r->length,
+			source ? 1 + (unsigned)world_below(w, MODEL_PIECES) : 1, !source))
 		return false;
 	if (r->op != MODEL_READ && !atomic && r->op != MODEL_WRITE && !is_expected(q))
 		return false;
@@ -328,7 +379,7 @@ static bool make_data(struct world_qp *q, struct model_wr *r)
 
 	r->length = atomic ? 8 : any_length(w);
 	if (r->op == MODEL_SEND && r->length > w->program->profile.least &&
-		!world_chance(w, w->program->profile.offences))
+		!world_chance(w, w->program->profile.starved ? 0.1 : w->program->profile.offences))
 		r->length %= w->program->profile.least + 1;
 	r->copied = source && r->length <= 256 && world_chance(w, 0.3);
 	if (!r->copied && world_chance(w, w->program->profile.offences)) {
@@ -461,12 +512,17 @@ static bool make_bind(struct world_qp *q, struct model_wr *r)
 	r->at = any_place(w, mr->key, r->length, 1);
 	if (wrong && world_chance(w, 0.1))
 		r->at = mr->key->off + mr->key->len - r->length + 1;
+	if (!wrong && mr->key->on_demand && covers_hole(mr->key) && world_chance(w, 0.5)) {
+		r->at = MODEL_HOLE;
+		r->length = MODEL_HOLE_LEN;
+	}
 	r->bind_rights = (unsigned)world_below(w, 16) & ~MODEL_LOCAL_WRITE;
 	r->change_end = mw->key && mw->key->valid != MODEL_NO ? mw->key : NULL;
 	stag = rnic_mw_stag(mw->mw);
 	r->change = model_key_new(
 		&w->m, q->h->index, mw->pd, r->at, r->length, r->bind_rights | MODEL_LOCAL_WRITE);
 	r->change->window = true;
+	r->change->on_demand = mr->key->on_demand;
 	r->change->stag = (stag & ~0xffu) | ((stag + 1 + (uint32_t)world_below(w, 255)) & 0xff);
 	r->change->base = world_chance(w, 0.5) ? 0 : mr->key->base + (r->at - mr->key->off);
 	r->change->only = mw->alone ? &q->model : NULL;
@@ -585,6 +641,25 @@ void world_post_last(struct world_qp *q)
 
 /* ---- receives ---------------------------------------------------------------------------- */
 
+/** Something where @p q must not receive, most often for want of a right; NULL: none was found. */
+static struct model_key *wrong_key(struct world_qp *q)
+{
+	struct world *w = q->h->w;
+	unsigned first = (unsigned)world_below(w, WORLD_MRS);
+	struct model_key *wrong = NULL;
+
+	for (unsigned i = 0; i < WORLD_MRS; i++) {
+		struct model_key *k = q->h->mr[(first + i) % WORLD_MRS].key;
+
+		if (!k || model_judge(k, &q->model, k->off, 1, MODEL_LOCAL_WRITE) != MODEL_NO)
+			continue;
+		wrong = k;
+		if (k->valid == MODEL_YES && k->pd == q->pd)
+			break;
+	}
+	return wrong;
+}
+
 static bool recv_one(struct world_host *h, struct world_qp *q, struct world_srq *srq)
 {
 	struct world *w = h->w;
@@ -592,11 +667,14 @@ static bool recv_one(struct world_host *h, struct world_qp *q, struct world_srq 
 	struct model_wr r = {.length = w->program->profile.least};
 	unsigned pd = srq ? srq->pd : q->pd;
 	struct rdmap_rqe *e;
+	bool wrong;
 
 	if (rq->count >= WORLD_DEPTH + rq->holes)
 		return false;
-	r.local = own_key(h, pd);
-	if (!r.local || !(r.local->rights & MODEL_LOCAL_WRITE) || r.local->len < r.length)
+	/* Rarely: while one is there, its streams may end at any time. */
+	wrong = !w->ending && world_chance_since(w, 10, w->program->profile.offences / 8);
+	r.local = wrong ? wrong_key(q) : own_key(h, pd);
+	if (!r.local || !(wrong || r.local->rights & MODEL_LOCAL_WRITE) || r.local->len < r.length)
 		return false;
 	if (!find_own(h, NULL, &r, r.length,
 		    w->ending ? 1 : 1 + (unsigned)world_below(w, MODEL_PIECES), true))
