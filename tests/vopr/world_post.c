@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** Requests: what is posted, and where it reads and writes. */
-#include "vopr/world.h"
+#include "vopr/world_place.h"
 
 #include <string.h>
 
 #define TRIES 8
-/** From here on the arena is for what ends a program: there must be memory for it. */
-#define RESERVE (MODEL_ARENA - 49152)
-/** Behind this no receive is posted in the end, nor anything before it. */
-#define LAST (MODEL_ARENA - 64)
 
 static const uint8_t wire_op[] = {[MODEL_SEND] = RDMAP_WR_SEND,
 	[MODEL_WRITE] = RDMAP_WR_WRITE,
@@ -38,194 +34,6 @@ static uint32_t any_length(struct world *w)
 	default:
 		return 1 + (uint32_t)world_below(w, 4096);
 	}
-}
-
-/** A region of one's own, of the PD. */
-static struct model_key *own_key(struct world_host *h, unsigned pd)
-{
-	unsigned first = h->w->ending ? 0 : (unsigned)world_below(h->w, WORLD_MRS);
-
-	for (unsigned i = 0; i < WORLD_MRS; i++) {
-		const struct world_mr *mr = &h->mr[(first + i) % WORLD_MRS];
-
-		if (mr->mr && mr->pd == pd && mr->key->valid == MODEL_YES)
-			return mr->key;
-	}
-	return NULL;
-}
-
-static uint32_t any_place(struct world *w, const struct model_key *k, uint32_t len, uint32_t align)
-{
-	uint32_t from = w->ending && k->off < RESERVE ? RESERVE : k->off;
-	uint32_t end = k->off + k->len;
-	uint32_t at;
-
-	/* Receives on a grid, so that no room is lost between them. */
-	if (w->ending && len == w->program->profile.least && from == RESERVE)
-		return RESERVE + len * (uint32_t)(w->next_place++ % ((LAST - from) / len));
-	if (!w->ending && end > RESERVE && k->off < RESERVE)
-		end = RESERVE;
-	at = from + (uint32_t)world_below(w, (end < from + len ? 0 : end - len - from) + 1);
-
-	return at & ~(align - 1);
-}
-
-/**
- * Try one more piece of @p part bytes.
- * @param anywhere not only where there is memory for it in the end.
- * @return true: it is free, and apart from those before.
- */
-static bool is_place(struct world_host *h, const struct model_qp *fenced, struct model_wr *r,
-	uint32_t part, bool write, bool anywhere)
-{
-	struct model_piece *p = &r->piece[r->n];
-	uint32_t at = anywhere ? r->local->off + (uint32_t)world_below(h->w, r->local->len)
-			       : any_place(h->w, r->local, part, 1);
-
-	*p = (struct model_piece){at, part};
-	for (unsigned k = 0; k < r->n; k++)
-		if (p->off < r->piece[k].off + r->piece[k].len && r->piece[k].off < p->off + p->len)
-			return false;
-	return p->off >= r->local->off && p->off + part <= r->local->off + r->local->len &&
-	       model_is_there(r->local, p->off, part, write ? MODEL_LOCAL_WRITE : 0) &&
-	       (fenced ? model_free_fenced(fenced, p->off, part)
-		       : model_free(&h->w->m, h->index, p->off, part, write));
-}
-
-/**
- * Memory of one's own for @p len bytes in @p n pieces. @return false: none was found that is free.
- */
-static bool find_own(struct world_host *h, const struct model_qp *fenced, struct model_wr *r,
-	uint32_t len, unsigned n, bool write)
-{
-	struct world *w = h->w;
-
-	r->n = 0;
-	for (unsigned i = 0; i < n && len; i++) {
-		uint32_t part = i + 1 < n ? (uint32_t)world_below(w, len + 1) : len;
-		unsigned tries = 0;
-		bool found = false;
-
-		if (!part)
-			continue;
-		/* In the end shared queues may hold all that is meant for it, for nothing. */
-		for (; !found && tries < (w->ending ? 24 * TRIES : TRIES); tries++)
-			found = is_place(h, fenced, r, part, write, tries >= 8 * TRIES);
-		if (!found)
-			return false;
-		r->n++;
-		len -= part;
-	}
-	return !len;
-}
-
-static bool covers_hole(const struct model_key *k)
-{
-	return k->off <= MODEL_HOLE && k->off + k->len >= MODEL_HOLE + MODEL_HOLE_LEN;
-}
-
-/** Memory of one's own that is not there. @return false: there is none. */
-static bool find_missing(struct world_host *h, struct model_wr *r, bool write)
-{
-	const struct model_key *k = r->local;
-
-	if (r->copied || !k->on_demand || r->length > MODEL_HOLE_LEN || !covers_hole(k) ||
-		!world_chance(h->w, h->w->program->profile.offences))
-		return false;
-	r->n = 1;
-	r->piece[0] = (struct model_piece){
-		MODEL_HOLE + (uint32_t)world_below(h->w, MODEL_HOLE_LEN + 1 - r->length),
-		r->length};
-	return !model_is_there(k, r->piece[0].off, r->length, write ? MODEL_LOCAL_WRITE : 0);
-}
-
-/** What a key of the peer's stood for, before it ended. @return false: there is none. */
-static bool find_ended(struct world_qp *q, struct model_wr *r)
-{
-	struct world *w = q->h->w;
-	const struct world_host *p = &w->host[q->model.peer->host];
-
-	for (unsigned i = 0; r->length && r->length <= 200 && i < TRIES; i++) {
-		unsigned n = (unsigned)world_below(w, WORLD_MRS + WORLD_MWS);
-		struct model_key *k = n < WORLD_MRS ? p->mr[n].key : p->mw[n - WORLD_MRS].key;
-
-		if (!k || k->valid != MODEL_NO || k->len < r->length + 8 ||
-			(n >= WORLD_MRS && p->mw[n - WORLD_MRS].binding))
-			continue;
-		r->remote = k;
-		r->at = (k->off + 7) & ~7u;
-		return true;
-	}
-	return false;
-}
-
-/** Would the peer's QP, and the key, allow it? */
-static enum model_verdict judge_remote(
-	const struct model_qp *peer, const struct model_wr *r, unsigned rights)
-{
-	if ((peer->rights & rights) != rights)
-		return MODEL_NO;
-	return model_judge(r->remote, peer, r->at, r->length, rights);
-}
-
-/** Would it be right, if memory on demand were there? */
-static bool lacks_memory(const struct model_qp *peer, const struct model_key *k, unsigned rights)
-{
-	return k && k->on_demand && covers_hole(k) && (peer->rights & rights) == rights &&
-	       model_judge(k, peer, k->off, 0, rights) == MODEL_YES;
-}
-
-/** What @p q may reach with a key of its peer's, but is not there. @return false: nothing. */
-static bool find_hole(struct world_qp *q, struct model_wr *r, unsigned rights)
-{
-	const struct model_qp *peer = q->model.peer;
-	const struct world_host *p = &q->h->w->host[peer->host];
-
-	r->remote = NULL;
-	for (unsigned i = 0; i < WORLD_MRS; i++)
-		if (lacks_memory(peer, p->mr[i].key, rights))
-			r->remote = p->mr[i].key;
-	/* Windows are fewer. */
-	for (unsigned i = 0; i < WORLD_MWS; i++)
-		if (lacks_memory(peer, p->mw[i].key, rights))
-			r->remote = p->mw[i].key;
-	r->at = MODEL_HOLE + 8 * (uint32_t)world_below(q->h->w, MODEL_HOLE_LEN / 16);
-	return r->remote && r->length && r->length <= 200;
-}
-
-/** Something of the peer's to reach, or to fail at. @return false: nothing. */
-static bool find_remote(struct world_qp *q, struct model_wr *r, unsigned rights, bool atomic)
-{
-	struct world *w = q->h->w;
-	struct world_host *p = &w->host[q->model.peer->host];
-	bool offence = world_chance(w, w->program->profile.offences);
-
-	if (world_chance_since(w, 3, 0.01) && find_ended(q, r))
-		return true;
-	if (offence && world_chance_since(w, 10, 0.3) && find_hole(q, r, rights))
-		return true;
-	for (unsigned i = 0; i < 2 * TRIES; i++) {
-		unsigned n = (unsigned)world_below(w, WORLD_MRS + WORLD_MWS);
-		struct model_key *k = n < WORLD_MRS ? p->mr[n].key : p->mw[n - WORLD_MRS].key;
-
-		if (!k || (n >= WORLD_MRS && p->mw[n - WORLD_MRS].binding))
-			continue;
-		r->remote = k;
-		r->at = any_place(w, k, r->length, atomic ? 8 : 1);
-		/* One byte too far; a longer Write might come in parts, of which some are right. */
-		if (offence && !atomic && r->length <= 200 && k->off + k->len < MODEL_ARENA)
-			r->at = k->off + k->len - r->length + 1;
-		if (r->length > 200 && (r->at + r->length > k->off + k->len ||
-					       !model_is_there(k, r->at, r->length, rights)))
-			continue;
-		if (offence && r->length && judge_remote(q->model.peer, r, rights) == MODEL_NO)
-			return true;
-		if (!offence && judge_remote(q->model.peer, r, rights) == MODEL_YES &&
-			model_free_behind(&q->model, r->at, r->length,
-				!(rights & MODEL_REMOTE_READ), atomic ? k : NULL))
-			return true;
-	}
-	return false;
 }
 
 static void overlay_wqe(struct rdmap_wqe *e, const struct model_wr *r, const uint8_t *memory)
@@ -346,9 +154,10 @@ static bool make_places(struct world_qp *q, struct model_wr *r, unsigned rights,
 	struct world *w = q->h->w;
 	bool atomic = r->op == MODEL_ADD || r->op == MODEL_SWAP;
 
-	if (!find_missing(q->h, r, !source) &&
-		!find_own(q->h, source && r->fence && !r->copied ? &q->model : NULL, r, r->length,
-			source ? 1 + (unsigned)world_below(w, MODEL_PIECES) : 1, !source))
+	if (!place_find_missing(q->h, r, !source) &&
+		!place_find_own(q->h, source && r->fence && !r->copied ? &q->model : NULL, r,
+			r->length, source ? 1 + (unsigned)world_below(w, MODEL_PIECES) : 1,
+			!source))
 		return false;
 	if (r->op != MODEL_READ && !atomic && r->op != MODEL_WRITE && !is_expected(q))
 		return false;
@@ -356,7 +165,7 @@ static bool make_places(struct world_qp *q, struct model_wr *r, unsigned rights,
 		return true;
 	if (!q->model.peer)
 		return false;
-	if (!find_remote(q, r, rights, atomic))
+	if (!place_find_remote(q, r, rights, atomic))
 		return false;
 	/* To oneself: the two must be apart. */
 	for (unsigned i = 0; i < r->n && q->model.peer->host == q->h->index; i++)
@@ -386,7 +195,7 @@ static bool make_data(struct world_qp *q, struct model_wr *r)
 		r->local = q->h->mr[world_below(w, WORLD_MRS)].key;
 		return r->local && make_places(q, r, rights[r->op], source);
 	}
-	r->local = own_key(q->h, q->pd);
+	r->local = place_own_key(q->h, q->pd);
 	if (!r->local || (!source && !(r->local->rights & MODEL_LOCAL_WRITE)))
 		return false;
 	return make_places(q, r, rights[r->op], source);
@@ -509,10 +318,10 @@ static bool make_bind(struct world_qp *q, struct model_wr *r)
 	r->length = 1 + (uint32_t)world_below(w, mr->key->len);
 	if (wrong && mw->alone && world_chance(w, 0.1))
 		r->length = 0;
-	r->at = any_place(w, mr->key, r->length, 1);
+	r->at = place_any(w, mr->key, r->length, 1);
 	if (wrong && world_chance(w, 0.1))
 		r->at = mr->key->off + mr->key->len - r->length + 1;
-	if (!wrong && mr->key->on_demand && covers_hole(mr->key) && world_chance(w, 0.5)) {
+	if (!wrong && mr->key->on_demand && place_covers_hole(mr->key) && world_chance(w, 0.5)) {
 		r->at = MODEL_HOLE;
 		r->length = MODEL_HOLE_LEN;
 	}
@@ -673,10 +482,10 @@ static bool recv_one(struct world_host *h, struct world_qp *q, struct world_srq 
 		return false;
 	/* Rarely: while one is there, its streams may end at any time. */
 	wrong = !w->ending && world_chance_since(w, 10, w->program->profile.offences / 8);
-	r.local = wrong ? wrong_key(q) : own_key(h, pd);
+	r.local = wrong ? wrong_key(q) : place_own_key(h, pd);
 	if (!r.local || !(wrong || r.local->rights & MODEL_LOCAL_WRITE) || r.local->len < r.length)
 		return false;
-	if (!find_own(h, NULL, &r, r.length,
+	if (!place_find_own(h, NULL, &r, r.length,
 		    w->ending ? 1 : 1 + (unsigned)world_below(w, MODEL_PIECES), true))
 		return false;
 	if (srq ? !world_must(w, rnic_srq_begin(srq->srq), "post_srq_recv")
