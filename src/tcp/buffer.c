@@ -3,10 +3,12 @@
 
 /**
  * No path carries more than this, 256 Gbit/s. Between two processes of one machine nothing is ever
- * lost. Windows would grow without end there, and the queue would only leave the caches.
+ * lost. Windows would grow without end there, and the queue would only leave the caches: of short
+ * segments at fewer bytes, as each takes as much of them besides its text, and more under ESP.
  */
-#define PATH_BYTES_PER_NS 32
-#define SHORT_PATH_BUFFER (1u << 20)
+#define PATH_BYTES_PER_NS   32
+#define SHORT_PATH_BUFFER   (1u << 20)
+#define SHORT_PATH_SEGMENTS 256u
 
 /** A packet costs more than its text: what a short record counts against the send buffer. */
 #define RECORD_MIN_COST 256
@@ -222,7 +224,7 @@ void tcp_buffer_measure(struct tcp_conn *c)
 
 uint32_t tcp_snd_buffer(const struct tcp_conn *c)
 {
-	uint32_t fixed = c->s->cfg.send_buffer, wanted, least;
+	uint32_t fixed = c->s->cfg.send_buffer, wanted, least, short_path;
 	uint64_t useful;
 
 	if (fixed)
@@ -231,7 +233,8 @@ uint32_t tcp_snd_buffer(const struct tcp_conn *c)
 	/* What is in flight, and as much again, which the next round trip will ask for. */
 	wanted = u32_max(2 * u32_min(c->cc.cwnd, TCP_BUFFER_MAX / 2), least);
 	useful = PATH_BYTES_PER_NS * tcp_min_rtt_get(&c->rec.min_rtt);
-	return (uint32_t)u64_min(wanted, u64_max(useful, SHORT_PATH_BUFFER));
+	short_path = u32_min(SHORT_PATH_SEGMENTS * c->emss, SHORT_PATH_BUFFER);
+	return (uint32_t)u64_min(wanted, u64_max(useful, short_path));
 }
 
 uint32_t tcp_buffer_send_limit(const struct tcp_conn *c)
