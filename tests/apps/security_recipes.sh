@@ -30,11 +30,12 @@ run_in() { # DIRECTORY COMMANDS
 	(cd "$1" && eval "$2") >>"$commands_log" 2>&1 || die "docs/security.md: this has failed: $2"
 }
 
-# As scp has it, modes are kept as far as the umask lets them.
+# As scp has it, modes are kept as far as the umask lets them. Without a directory: to where one comes to by logging in.
 # shellcheck disable=SC2317 # a command of the page's
 scp() { # FILE... HOST:DIRECTORY
 	local to=${*: -1}
-	cp "${@:1:$#-1}" "${to#*:}"
+	to=${to#*:}
+	cp "${@:1:$#-1}" "${to:-$login}"
 }
 
 uses() { # HOST
@@ -52,6 +53,22 @@ encrypted() { # COMMAND...
 	! grep -qa 'MPA ID Re' "$packets" || { say "MPA is in the clear"; return 1; }
 }
 write_bw=("ib_write_bw -R -F -s 65536 -n 100" "ib_write_bw -R -F -s 65536 -n 100 %4" client 1 '^ *[0-9]+ +[0-9]+ ')
+
+# ---- Encrypt in five minutes --------------------------------------------------------------------
+
+five_minutes() {
+	local commands here=$hosts/first login=$hosts/second run="uiwarp run --set tls=required --set tls_psk=\$PWD/psk"
+	mapfile -t commands < <(recipe 'Encrypt in five minutes')
+	[[ ${commands[2]} == "$run -- ib_write_bw -R" && ${commands[3]} == "$run -- ib_write_bw -R 10.0.0.1" ]] ||
+		{ say "the page runs other commands"; return 1; }
+	mkdir -p "$here" "$login"
+	run_in "$here" "${commands[0]}"
+	run_in "$here" "${commands[1]}"
+	cmp "$here/psk" "$login/psk" || return 1
+	as "--set tls=required --set tls_psk=$here/psk" "--set tls=required --set tls_psk=$login/psk"
+	encrypted exchange "${write_bw[@]}"
+}
+run_case five_minutes five_minutes
 
 # ---- Own CA in five commands --------------------------------------------------------------------
 
