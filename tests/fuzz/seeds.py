@@ -788,6 +788,27 @@ write("tls", "stranger-server", bytes([1 | 8, 0]) + HELLO)
 write("tls", "stranger-client", bytes([8, 7]) + h("160303007a020000760303") + bytes(range(60)) + bytes(60))
 write("tls", "stranger-clear", bytes([1 | 8, 0]) + b"MPA ID Req Frame")
 
+# ---- fuzz_tls_certificate: mode, the names that are wanted, those that the certificate has ----------
+
+
+def names(*of):
+    return bytes([len(of)]) + b"".join(bytes([kind, len(text)]) + text for kind, text in of)
+
+
+DNS, IP, URI = 0, 1, 2
+server, pattern, stranger, expired, others, any_bytes, again, later = (1 << bit for bit in range(8))
+here = IP, bytes([10, 0, 0, 2])
+for name, mode, text in (
+        ("client", again, names(here)), ("client-other", 0, names((IP, bytes([10, 0, 0, 3])))),
+        ("server", server | again, names((DNS, b"a.test"))), ("server-later", server | again | later, names(here)),
+        ("server-stranger", server | stranger | others, names(here)), ("server-expired", server | expired, names(here)),
+        ("client-chain", others, names(here, (URI, b"a.test"))), ("nobody", server | others, names()),
+        ("pattern", server | pattern, b"\x08*.a.test" + names((DNS, b"x.a.test"))),
+        ("pattern-wild", server | pattern, b"\x09b, x.a.te" + names((DNS, b"*.a.te"), (DNS, b"y\0.a.te"))),
+        ("pattern-address", pattern | again, b"\x08fe80::1 " + names((IP, h("fe80000000000000") + bytes(7) + b"\1"))),
+        ("any", server | any_bytes | again, b"\x10" + h("300e8206612e7465737487040a000002"))):
+    write("tls_certificate", name, bytes([mode]) + text)
+
 if missing:
     print(*(("missing: " if CHECK else "written: ") + name for name in missing), sep="\n")
 sys.exit(1 if CHECK and missing else 0)
