@@ -157,15 +157,25 @@ static char *configuration_lay(const char *under, const char *over)
 	return all;
 }
 
+/* The environment's; an empty one is none, as whoever cannot unset it writes. */
+static const char *configuration_file(void)
+{
+	const char *file = getenv("UIWARP_CONFIG");
+
+	return file && *file != '\0' ? file : NULL;
+}
+
 /* Into the environment. What is there already gives way: all of it to a file, and to an assignment
  * what it has of that key. */
 static int configuration_export(struct configuration *c, const char *command)
 {
-	const char *file = c->file ? c->file : getenv("UIWARP_CONFIG");
+	const char *file = c->file ? c->file : configuration_file();
 	char *pipe = NULL, *lower, *set;
 	int rc = 0;
 
-	if (file && *file != '\0')
+	if (file && *file == '\0')
+		return configuration_complain(command, "--config is \"\"", "expected a file");
+	if (file)
 		rc = configuration_export_file(file, command, &pipe);
 	if (rc != 0)
 		return rc;
@@ -183,9 +193,9 @@ static int configuration_export(struct configuration *c, const char *command)
 
 bool configuration_set_default(const struct configuration *c)
 {
-	const char *file = getenv("UIWARP_CONFIG"), *set = getenv("UIWARP_SET");
+	const char *set = getenv("UIWARP_SET");
 
-	if (c->file || c->set || (file && *file != '\0') || (set && *set != '\0'))
+	if (c->file || c->set || configuration_file() || (set && *set != '\0'))
 		return false;
 	setenv("UIWARP_SET", "port=" CONFIG_KERNEL, 1);
 	return true;

@@ -198,6 +198,13 @@ static void a_wrong_configuration_is_2(void **state)
 	RUN("--config", "/no/such/file", self, "exit", "0");
 	assert_refused(2, "uiwarp run: /no/such/file: cannot read the configuration: No such "
 			  "file or directory\n");
+	/* As of a script whose variable is empty: not what the environment has, nor a part. */
+	RUN_ENV("UIWARP_CONFIG=/dev/null", "--config", "", SETS, self, "exit", "0");
+	assert_refused(2, "uiwarp run: --config is \"\": expected a file\n");
+	RUN("--config", "", self, "exit", "0");
+	assert_int_equal(child_exit(&c), 2);
+	RUN_ENV("UIWARP_CONFIG=", SETS, self, "exit", "0");
+	assert_int_equal(child_exit(&c), 0);
 	RUN("--set", "color=blue", self, "exit", "0");
 	assert_int_equal(child_exit(&c), 2);
 	assert_int_equal(strncmp(c.err, "uiwarp run: ", 12), 0);
