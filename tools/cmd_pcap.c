@@ -376,14 +376,21 @@ static void cmd_pcap_on_stop(int number)
 	ending_insist(number);
 }
 
+/** --duration is over: nobody insists, however long the report takes. */
+static void cmd_pcap_on_alarm(int number)
+{
+	cap_live_stop(cmd_pcap_live);
+}
+
 static void cmd_pcap_stop_by_signals(void)
 {
 	/* What is being printed is printed whole. */
 	const struct sigaction stop = {.sa_handler = cmd_pcap_on_stop, .sa_flags = SA_RESTART};
+	const struct sigaction over = {.sa_handler = cmd_pcap_on_alarm, .sa_flags = SA_RESTART};
 
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
-	sigaction(SIGALRM, &stop, NULL);
+	sigaction(SIGALRM, &over, NULL);
 }
 
 static int cmd_pcap_run_live(const struct subcommand *s, struct pcap_options *o)

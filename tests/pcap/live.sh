@@ -51,6 +51,25 @@ unread() {
 }
 run_case unread unread
 
+# The end of --duration ends no report, before a signal or after the first; who insists has it ended.
+late() {
+	# shellcheck disable=SC2016 # the inner shell expands it
+	unshare -n bash -c '
+		ip link set lo up && mkfifo "$2" "$2.never" && exec 4<>"$2" 5<>"$2.never" || exit 1
+		dd if=/dev/zero of="$2" oflag=nonblock bs=1 status=none 2>/dev/null
+		"$1" pcap check -i lo >&4 2>"$2.said" &
+		until grep -q "capturing on" "$2.said" || ! kill -0 $!; do :; done
+		for signal in ALRM INT ALRM; do
+			kill -$signal $! || exit 1
+			for ((i = 0; i < 25; i++)); do read -r -t 0.1 -u 5; done
+		done
+		kill -0 $! || exit 1
+		while kill -INT $!; do read -r -t 0.1 -u 5; done 2>/dev/null
+		wait $!
+		[[ $? == 130 ]]' - "$uiwarp" "$case_dir/late"
+}
+run_case late late
+
 # One clear sentence, and what is there stays as it is.
 refused() { # SENTENCE OPTION...
 	local sentence=$1 status=0
