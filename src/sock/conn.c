@@ -253,7 +253,8 @@ void sock_conn_end_if_closed(struct sock_conn *c)
 {
 	struct tcp_info info;
 
-	if (!c->eof || !c->fin_sent || sock_conn_has_reader(c))
+	/* An error is told at the end of the round: what has come may be lost by it. */
+	if (c->error || !c->eof || !c->fin_sent || sock_conn_has_reader(c))
 		return;
 	/* TIME-WAIT is the kernel's own: the socket is in CLOSED by then. */
 	if (sock_conn_info(c, &info) && info.tcpi_state == STATE_CLOSE)

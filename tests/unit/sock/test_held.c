@@ -254,6 +254,95 @@ static void who_goes_on_is_not_the_oldest(void **state)
 	fixture_close(&f);
 }
 
+static bool the_peer_has_closed(struct fixture *x)
+{
+	return x->seen.eofs != 0;
+}
+
+/** Both ends have closed, and the peer has acknowledged that: only the user has yet to take @p len
+ * bytes. @return the connection. */
+static struct llp *closes_behind_unread(const struct sock_stack_config *cfg, size_t len)
+{
+	struct llp *l;
+	uint8_t byte;
+
+	wanted = 0;
+	fixture_open(&f, cfg);
+	fixture_accept(&f, "127.0.0.1");
+	l = f.seen.llp;
+	f.seen.take = 0;
+	has_sent(f.peer_fd, len);
+	assert_int_equal(shutdown(f.peer_fd, SHUT_WR), 0);
+	fixture_until(&f, the_peer_has_closed);
+	llp_shutdown(l);
+	sock_flush(f.s);
+	assert_int_equal(recv(f.peer_fd, &byte, 1, 0), 0);
+	assert_int_equal(f.seen.closes, 0);
+	return l;
+}
+
+static void ends_for_want_of_memory(void)
+{
+	assert_int_equal(sock_stack_stats(f.s)->buffers_evicted, 1);
+	assert_int_equal(f.seen.closes, 0);
+	sock_flush(f.s);
+	assert_int_equal(f.seen.closes, 1);
+	assert_int_equal(f.seen.error, -ECONNABORTED);
+}
+
+/** What was unread is gone: that is no orderly end, whenever the user goes on. */
+static void what_gave_way_has_not_ended_in_good_order(void **state)
+{
+	const struct sock_stack_config cfg = {.memory = UINT64_C(2) * 500};
+	struct ip_endpoint at, remote;
+	struct llp *first;
+	int second;
+
+	first = closes_behind_unread(&cfg, 450);
+	llp_endpoints(first, &at, &remote);
+	second = fixture_plain_connect(&at);
+	while (f.accepts < 2)
+		fixture_round(&f);
+	assert_int_equal(send(second, text, 400, 0), 400);
+	while (sock_stack_stats(f.s)->buffers_evicted == 0)
+		sock_poll(f.s);
+	f.seen.take = SIZE_MAX;
+	llp_resume(first);
+	assert_int_equal(f.seen.len, 0);
+	ends_for_want_of_memory();
+	close(second);
+	fixture_close(&f);
+}
+
+static struct llp *resumed;
+
+static void resumes_the_other(struct seen *s)
+{
+	s->on_readable = NULL;
+	llp_resume(resumed);
+}
+
+/** Nor where it gives way as it goes on: another's whole buffer is shown meanwhile. */
+static void who_gives_way_as_it_goes_on_has_not_either(void **state)
+{
+	const struct sock_stack_config cfg = {.memory = UINT64_C(2) * 500};
+	struct ip_endpoint at, remote;
+	int second;
+
+	resumed = closes_behind_unread(&cfg, 450);
+	llp_endpoints(resumed, &at, &remote);
+	second = fixture_plain_connect(&at);
+	while (f.accepts < 2)
+		fixture_round(&f);
+	f.seen.on_readable = resumes_the_other;
+	assert_int_equal(send(second, text, 40, 0), 40);
+	while (f.seen.on_readable)
+		sock_poll(f.s);
+	ends_for_want_of_memory();
+	close(second);
+	fixture_close(&f);
+}
+
 /** Fill the kernel's buffers, and ours: the peer does not read. @return the connection. */
 static struct llp *stalls(void)
 {
@@ -315,6 +404,8 @@ int main(void)
 		cmocka_unit_test(little_of_each_is_kept),
 		cmocka_unit_test(a_read_of_nothing_leaves_no_whole_buffer),
 		cmocka_unit_test(who_goes_on_is_not_the_oldest),
+		cmocka_unit_test(what_gave_way_has_not_ended_in_good_order),
+		cmocka_unit_test(who_gives_way_as_it_goes_on_has_not_either),
 		cmocka_unit_test(who_does_not_read_gives_way),
 	};
 
