@@ -73,6 +73,7 @@ void clock_init(struct port_clock *c, const struct clock_sample *since)
 	c->base = clock_sample_now();
 	atomic_init(&c->mult, 0);
 	atomic_init(&c->ahead, 0);
+	c->looked = (struct clock_look){c->base.ns, c->base.ns};
 	c->left = false;
 	if (!clock_tsc_is_invariant())
 		return;
@@ -92,26 +93,47 @@ void clock_init(struct port_clock *c, const struct clock_sample *since)
 		atomic_init(&c->mult, (uint64_t)(((unsigned __int128)ns << 32) / cycles));
 }
 
-/** The rate is known to a few parts in 10^5 only: what is out by that for long has not jumped. */
-static bool clock_agrees(const struct port_clock *c, uint64_t now, uint64_t kernel)
+/**
+ * Has as much passed on both clocks since the last look? The rate may be DPDK's, which is out by up
+ * to 0.25 %, and the kernel's clock may be slewed: what has been so for long has not jumped.
+ */
+static bool clock_agrees(const struct clock_look *looked, const struct clock_look *now)
 {
-	uint64_t apart = now > kernel ? now - kernel : kernel - now;
+	uint64_t kernel = now->kernel - looked->kernel;
+	/* On another core's counter a little less than nothing may have passed. */
+	int64_t apart = (int64_t)(now->ns - looked->ns - kernel);
 
-	return apart < CLOCK_PAUSE_NS + (kernel - c->base.ns) / 1024;
+	return (uint64_t)(apart < 0 ? -apart : apart) < CLOCK_LOOK_NS + kernel / 256;
+}
+
+/** The TSC is left for good: the time goes on from @p last. */
+static void clock_leave(struct port_clock *c, uint64_t last, uint64_t kernel)
+{
+	atomic_store_explicit(&c->ahead, last - kernel, memory_order_relaxed);
+	atomic_store_explicit(&c->mult, 0, memory_order_release);
+	c->looked.ns = last;
+	c->left = true;
 }
 
 uint64_t clock_doubt(struct port_clock *c, uint64_t last, uint64_t now)
 {
-	uint64_t kernel = clock_kernel_ns();
+	uint64_t mult = atomic_load_explicit(&c->mult, memory_order_relaxed);
+	struct clock_sample both;
+	struct clock_look look;
 
-	if (now < last && last - now <= CLOCK_BACK_NS)
+	if (now < last && (!mult || last - now <= CLOCK_BACK_NS))
 		return last;
-	if (!atomic_load_explicit(&c->mult, memory_order_relaxed))
-		return now < last ? last : now;
-	if (now >= last && clock_agrees(c, now, kernel))
+	if (!mult) {
+		c->looked.ns = now;
 		return now;
-	atomic_store_explicit(&c->ahead, last - kernel, memory_order_relaxed);
-	atomic_store_explicit(&c->mult, 0, memory_order_release);
-	c->left = true;
-	return last;
+	}
+	/* @p now may be of before the process was stopped. */
+	both = clock_sample_now();
+	look = (struct clock_look){clock_at(&c->base, mult, both.tsc), both.ns};
+	if (now < last || !clock_agrees(&c->looked, &look)) {
+		clock_leave(c, last, both.ns);
+		return last;
+	}
+	c->looked = look;
+	return now;
 }

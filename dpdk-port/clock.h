@@ -20,10 +20,17 @@ struct clock_sample {
 	uint64_t ns;
 };
 
+/** This clock and the kernel's at the same moment, ns. */
+struct clock_look {
+	uint64_t ns;
+	uint64_t kernel;
+};
+
 struct port_clock {
 	struct clock_sample base;
-	_Atomic uint64_t mult;  /**< ns per cycle, times 2^32; 0: clock_gettime(), from now on */
-	_Atomic uint64_t ahead; /**< then: ns to add to it, modulo 2^64 */
+	_Atomic uint64_t mult;    /**< ns per cycle, times 2^32; 0: clock_gettime(), from now on */
+	_Atomic uint64_t ahead;   /**< then: ns to add to it, modulo 2^64 */
+	struct clock_look looked; /**< when clock_doubt() was called last, or at first */
 	bool left; /**< the TSC, as it has jumped, and nobody was told; of who calls clock_onward()
 		    */
 };
@@ -31,8 +38,8 @@ struct port_clock {
 /** Two cores' counters may differ by less, ns. A counter that goes back further has jumped. */
 #define CLOCK_BACK_NS UINT64_C(1000000)
 
-/** A pause that is worth a look at whether it was one, ns. */
-#define CLOCK_PAUSE_NS UINT64_C(1000000000)
+/** So long after the last look at the kernel's clock the next one is due, ns. */
+#define CLOCK_LOOK_NS UINT64_C(1000000000)
 
 /** Read both clocks, as close to each other as possible. */
 struct clock_sample clock_sample_now(void);
@@ -91,7 +98,7 @@ static inline uint64_t clock_ns(const struct port_clock *c)
 	return clock_at(&c->base, mult, rte_rdtsc());
 }
 
-/** clock_onward() after more than CLOCK_PAUSE_NS, or before @p last. @return the time now. */
+/** clock_onward() when a look is due, or before @p last. @return the time now. */
 uint64_t clock_doubt(struct port_clock *c, uint64_t last, uint64_t now);
 
 /**
@@ -104,7 +111,9 @@ static inline uint64_t clock_onward(struct port_clock *c, uint64_t last)
 {
 	uint64_t now = clock_ns(c);
 
-	return likely(now - last < CLOCK_PAUSE_NS) ? now : clock_doubt(c, last, now);
+	return likely(now >= last && now - c->looked.ns < CLOCK_LOOK_NS)
+		       ? now
+		       : clock_doubt(c, last, now);
 }
 
 #endif

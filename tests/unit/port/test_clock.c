@@ -98,6 +98,23 @@ static void move(struct port_clock *c, int64_t ns)
 	c->base.tsc -= (uint64_t)(int64_t)cycles;
 }
 
+/** A day, or what is there of it with a little left to jump: the counter begins with the machine.
+ */
+static int64_t oldest(const struct port_clock *c)
+{
+	int64_t most = (int64_t)clock_scale(c->base.tsc, c->mult) - 120 * SECOND;
+
+	return most < 24 * 3600 * SECOND ? most : 24 * 3600 * SECOND;
+}
+
+/** As if @p c had been begun @p ns earlier than it was, and not been looked at since. */
+static void begun_before(struct port_clock *c, int64_t ns)
+{
+	move(c, ns);
+	c->base.ns -= (uint64_t)ns;
+	c->looked = (struct clock_look){c->base.ns, c->base.ns};
+}
+
 static struct clock_sample first;
 
 /** @return false: there is no counter to go by. */
@@ -140,15 +157,73 @@ static void keeps_a_counter_that_has_not_jumped(void **state)
 	struct port_clock c;
 	uint64_t ahead;
 
-	if (!begin(&c))
+	if (!begin(&c) || oldest(&c) < 30 * SECOND)
 		skip();
 	ahead = clock_ns(&c) + CLOCK_BACK_NS;
 	assert_true(clock_onward(&c, ahead) >= ahead);
 	assert_true(c.mult != 0);
-	move(&c, 30 * SECOND);
-	c.base.ns -= 30 * (uint64_t)SECOND;
+	begun_before(&c, 30 * SECOND);
 	assert_true(clock_onward(&c, c.base.ns) >= c.base.ns + 29 * (uint64_t)SECOND);
 	assert_true(c.mult != 0);
+}
+
+/** DPDK's figure of the rate is out by up to a four-hundredth, and so is the time since then. */
+static void keeps_a_counter_of_a_rounded_rate(void **state)
+{
+	struct port_clock c;
+	uint64_t last;
+
+	for (unsigned i = 0; i < 2; i++) {
+		int64_t age = 30 * 60 * SECOND;
+
+		if (!begin(&c) || oldest(&c) < age)
+			skip();
+		begun_before(&c, i == 0 ? age : oldest(&c));
+		c.mult += c.mult / 500;
+		last = clock_onward(&c, c.base.ns);
+		assert_true(c.mult != 0);
+		/* And is stopped for two seconds. */
+		c.looked.ns -= 2 * (uint64_t)SECOND;
+		c.looked.kernel -= 2 * (uint64_t)SECOND;
+		assert_true(clock_onward(&c, last - 2 * (uint64_t)SECOND) >= last);
+		assert_true(c.mult != 0);
+	}
+}
+
+/** However long it has run, what is not the time since the last look is a jump. */
+static void leaves_a_counter_that_jumps_after_long(void **state)
+{
+	static const int64_t jumps[] = {-60 * SECOND, 2 * SECOND, 60 * SECOND};
+	struct port_clock c;
+	uint64_t last;
+
+	for (size_t i = 0; i < sizeof jumps / sizeof jumps[0]; i++) {
+		if (!begin(&c) || oldest(&c) < 3600 * SECOND)
+			skip();
+		begun_before(&c, oldest(&c));
+		last = clock_onward(&c, c.base.ns);
+		assert_true(c.mult != 0);
+		move(&c, jumps[i]);
+		assert_int_equal(clock_onward(&c, last), last);
+		assert_int_equal(c.mult, 0);
+		assert_true(c.left);
+	}
+}
+
+/** As by a migration that stopped the process for a minute, of which the counter knows nothing. */
+static void leaves_a_counter_that_stood_still(void **state)
+{
+	struct port_clock c;
+	uint64_t last;
+
+	if (!begin(&c))
+		skip();
+	last = clock_onward(&c, c.base.ns);
+	c.looked.kernel -= 60 * (uint64_t)SECOND;
+	while (!c.left)
+		last = clock_onward(&c, last);
+	assert_int_equal(c.mult, 0);
+	assert_true(clock_onward(&c, last) >= last);
 }
 
 static void without_an_invariant_counter_asks_the_kernel(void **state)
@@ -179,6 +254,9 @@ int main(void)
 		cmocka_unit_test(continues_the_kernels_clock),
 		cmocka_unit_test(goes_on_when_its_counter_has_jumped),
 		cmocka_unit_test(keeps_a_counter_that_has_not_jumped),
+		cmocka_unit_test(keeps_a_counter_of_a_rounded_rate),
+		cmocka_unit_test(leaves_a_counter_that_jumps_after_long),
+		cmocka_unit_test(leaves_a_counter_that_stood_still),
 		cmocka_unit_test(without_an_invariant_counter_asks_the_kernel),
 		cmocka_unit_test(tells_a_time_to_wait_until),
 		cmocka_unit_test(measures_nothing_across_a_jump), /* has the EAL from here on */
