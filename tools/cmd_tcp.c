@@ -120,7 +120,8 @@ static void cmd_tcp_wait_until(struct run *r, uint64_t when)
 	ppoll(fds, 3, when == UINT64_MAX ? NULL : &ts, NULL);
 	if (fds[1].revents)
 		cmd_tcp_take_signals(r);
-	r->unread = (fds[2].revents & POLLERR) != 0;
+	/* A pipe whose reader has gone tells the first, a socket the second. */
+	r->unread = (fds[2].revents & (POLLERR | POLLHUP)) != 0;
 }
 
 static void cmd_tcp_loop(struct run *r)

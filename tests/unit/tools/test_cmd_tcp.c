@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp tcp, from outside: its command line, and both ends of a stream over memif. */
 #include "support/child.h"
+#include "support/child_fork.h"
+#include "support/limit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 /* After the four that it needs. */
 #include <cmocka.h>
@@ -137,6 +141,33 @@ static void a_listener_ends_with_who_reads_of_it(void **state)
 	child_run(&c, (const char *const[]){"/bin/bash", "-c", script, UIWARP, SETS, NULL}, NO_ENV);
 	assert_int_equal(child_exit(&c), 0);
 	assert_string_equal(c.out, "listening on :: port 5001\nstatus 0\n");
+}
+
+/* Such a reader may be the other end of a socket. */
+static void a_listener_ends_with_the_other_end_of_a_socket(void **state)
+{
+	char line[64], *end = line;
+	int s[2], status;
+	pid_t child;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s), 0);
+	child = child_fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		dup2(s[1], STDOUT_FILENO);
+		unsetenv("UIWARP_SET");
+		unsetenv("UIWARP_CONFIG");
+		alarm(LIMIT_S);
+		execl(UIWARP, UIWARP, "tcp", "sink", SETS, "--listen", "5001", (char *)NULL);
+		_exit(127);
+	}
+	close(s[1]);
+	do
+		assert_int_equal(read(s[0], end, 1), 1);
+	while (*end != '\n' && ++end < line + sizeof line);
+	close(s[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
 }
 
 /* Until a line that @p sign is in, then that signal; what came after the line. @return the status.
@@ -314,6 +345,7 @@ int main(void)
 		cmocka_unit_test(a_host_without_an_address_or_a_route_is_named),
 		cmocka_unit_test(our_own_closed_port_refuses),
 		cmocka_unit_test(a_listener_ends_with_who_reads_of_it),
+		cmocka_unit_test(a_listener_ends_with_the_other_end_of_a_socket),
 		cmocka_unit_test(a_signal_ends_a_listener_in_order),
 		cmocka_unit_test(a_signal_ends_what_is_starting),
 		cmocka_unit_test(a_signal_ends_a_doctor),
