@@ -94,9 +94,16 @@ void tcp_conn_drop_unread(struct tcp_conn *c)
 	tcp_mbufs_free(&c->recvq);
 }
 
-/** TIME-WAIT runs from now on, and there is no user any more. */
+/**
+ * TIME-WAIT runs from now on, and there is no user any more. After LAST-ACK there is none: it is
+ * for who has closed first (RFC 9293 section 3.10.7.4).
+ */
 static void tcp_conn_run_time_wait(struct tcp_conn *c)
 {
+	if (c->closed_last) {
+		tcp_conn_close(c, 0);
+		return;
+	}
 	tcp_unread_end(c);
 	tcp_conn_join_queue(c);
 	tcp_timers_set_life(c, c->s->now + c->s->cfg.time_wait_ms * TCP_MS);
@@ -365,6 +372,7 @@ void tcp_conn_time_wait(struct tcp_conn *c)
 	tcp_stall_end(c);
 	if (c->orphan)
 		tcp_conn_leave_queue(c);
+	c->closed_last = c->state == TCP_LAST_ACK;
 	c->state = TCP_TIME_WAIT;
 	c->rtx_at = c->life_at = TIMER_NEVER;
 	tcp_conn_drop_queues(c);

@@ -76,7 +76,8 @@ struct tcp_conn {
 	bool acks_watched : 1;  /**< the user is told of them (llp_watch_acks()) */
 	uint8_t challenges : 7;
 	bool window_asked : 1; /**< a probe of the closed window left */
-	uint8_t ring_log2 : 7; /**< how large a ring to begin with */
+	uint8_t ring_log2 : 6; /**< how large a ring to begin with */
+	bool closed_last : 1;  /**< in TIME-WAIT only for what is unread, from LAST-ACK */
 	bool eof_owed : 1;     /**< the user has not been shown all before the FIN */
 	bool dirty : 1;
 	bool orphan : 1; /**< the user let go: text that comes is dropped */
@@ -338,7 +339,10 @@ static inline bool tcp_conn_has_reader(const struct tcp_conn *c)
 	return !c->orphan && c->recvq.count && c->recvq.bytes >= c->read_need;
 }
 
-/** Both FINs are done: TIME-WAIT, and the user hears closed(0); but first it reads what came. */
+/**
+ * Both FINs are done: TIME-WAIT, or from LAST-ACK CLOSED, and the user hears closed(0); but first
+ * it reads what came.
+ */
 void tcp_conn_time_wait(struct tcp_conn *c);
 
 /** The user has seen what there is to read, and has taken of it what it wants for now. */

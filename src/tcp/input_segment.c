@@ -297,10 +297,7 @@ static bool tcp_rcv_fin_acked(struct tcp_conn *c)
 		tcp_conn_time_wait(c);
 		return true;
 	case TCP_LAST_ACK:
-		if (tcp_conn_has_reader(c))
-			tcp_conn_time_wait(c); /* CLOSED, but for what it has yet to read */
-		else
-			tcp_conn_close(c, 0);
+		tcp_conn_time_wait(c);
 		return false;
 	default:
 		return true;

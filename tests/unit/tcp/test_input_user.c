@@ -334,6 +334,17 @@ static void check_time_wait_runs(void)
 	host_end(&h);
 }
 
+/** TIME-WAIT is for who has closed first (RFC 9293 section 3.10.7.4): LAST-ACK, then CLOSED. */
+static void check_is_over(enum close_order order)
+{
+	if (order != LAST_ACK) {
+		check_time_wait_runs();
+		return;
+	}
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	host_end(&h);
+}
+
 /** However long the user takes, it is told of the end when it has read what was before. */
 static void test_closed_follows_all_that_was_unread(void **state)
 {
@@ -349,7 +360,7 @@ static void test_closed_follows_all_that_was_unread(void **state)
 		llp_resume(h.app.llp);
 		check_closed_behind_what_was_read();
 		host_expect_none(&h); /* there is no window to tell of */
-		check_time_wait_runs();
+		check_is_over(order);
 	}
 }
 
@@ -382,11 +393,11 @@ static void test_closed_does_not_wait_for_what_is_of_no_use(void **state)
 }
 
 /** What the peer still sends is answered, and ends nothing. */
-static void test_what_is_unread_outlives_the_peer(void **state)
+static void check_unread_outlives_the_peer(enum close_order order)
 {
 	struct heard a;
 
-	close_behind_unread(FIN_WAIT_2, 3);
+	close_behind_unread(order, 3);
 	peer_send_at(&p, TCP_RST, p.seq, p.ack, NULL, 0);
 	peer_send_at(&p, TCP_FIN | TCP_ACK, p.seq - 1, p.ack, NULL, 0);
 	host_expect(&h, &a);
@@ -406,18 +417,26 @@ static void test_what_is_unread_outlives_the_peer(void **state)
 	host_end(&h);
 }
 
-/** A user that does not want it lets go, or aborts: the first leaves TIME-WAIT behind. */
+static void test_what_is_unread_outlives_the_peer(void **state)
+{
+	for (enum close_order order = FIN_WAIT_2; order <= LAST_ACK; order++)
+		check_unread_outlives_the_peer(order);
+}
+
+/** A user that does not want it lets go, or aborts: the first may leave TIME-WAIT behind. */
 static void test_user_lets_go_of_what_is_unread(void **state)
 {
 	static void (*const let_go[])(struct llp *) = {llp_release, llp_orphan};
 
-	for (unsigned i = 0; i < 2; i++) {
-		close_behind_unread(FIN_WAIT_2, 3);
-		let_go[i](h.app.llp);
-		assert_int_equal(h.tcp->rx_held, 0);
-		host_expect_none(&h);
-		check_time_wait_runs();
-	}
+	for (unsigned i = 0; i < 2; i++)
+		for (enum close_order order = FIN_WAIT_2; order <= LAST_ACK; order++) {
+			close_behind_unread(order, 3);
+			let_go[i](h.app.llp);
+			host_round(&h);
+			assert_int_equal(h.tcp->rx_held, 0);
+			host_expect_none(&h);
+			check_is_over(order);
+		}
 	close_behind_unread(FIN_WAIT_2, 3);
 	llp_abort(h.app.llp);
 	host_round(&h);
@@ -429,12 +448,15 @@ static void test_user_lets_go_of_what_is_unread(void **state)
 
 static void test_user_lets_go_inside_readable_of_what_is_unread(void **state)
 {
-	close_behind_unread(FIN_WAIT_2, 3);
-	h.app.release_in_readable = true;
-	llp_resume(h.app.llp);
-	assert_int_equal(h.app.closed, 0);
-	assert_int_equal(h.tcp->rx_held, 0);
-	check_time_wait_runs();
+	for (enum close_order order = FIN_WAIT_2; order <= LAST_ACK; order++) {
+		close_behind_unread(order, 3);
+		h.app.release_in_readable = true;
+		llp_resume(h.app.llp);
+		host_round(&h);
+		assert_int_equal(h.app.closed, 0);
+		assert_int_equal(h.tcp->rx_held, 0);
+		check_is_over(order);
+	}
 	close_behind_unread(FIN_WAIT_2, 3);
 	h.app.abort_in_readable = true;
 	llp_resume(h.app.llp);
