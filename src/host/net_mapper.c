@@ -135,6 +135,9 @@ int net_mapper_open_kernel(struct net *n, struct iwpm_config *cfg)
 	for (unsigned i = 0; i < UD_PORT_DYNAMIC_TRIES && rc == -EADDRINUSE; i++)
 		rc = sock_udp_open(n->sock, ud_port_draw(n->config.ud_port, &net_random), &user,
 			&n->mapper_client);
+	/* A host may let nobody name one, or those that have come up are all in use. */
+	if (rc)
+		rc = sock_udp_open(n->sock, 0, &user, &n->mapper_client);
 	return rc;
 }
 

@@ -11,6 +11,7 @@
 #include "ud/net.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/ipv6.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -268,17 +270,53 @@ static void there_is_none_when_it_is_off(void **state)
 	assert_null(net_mapper(n));
 }
 
+/** @return false: we may not tell it. */
+static bool kernel_draws_ports(unsigned from, unsigned to)
+{
+	FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "w");
+
+	if (!f)
+		return false;
+	fprintf(f, "%u %u", from, to);
+	return fclose(f) == 0;
+}
+
 /** The kernel's own choice is a port of UD QPs from now on, where we may tell it. */
 static void kernel_draws_ud_ports(void)
 {
-	FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "w");
 	struct config c;
 
 	config_init(&c);
+	(void)kernel_draws_ports(c.ud_port, c.ud_port + UD_PORTS - 1u);
+}
+
+/** Ports before @p port are for who has CAP_NET_BIND_SERVICE, as we have not any more. */
+static bool kernel_refuses_ports_before(unsigned port)
+{
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct have[_LINUX_CAPABILITY_U32S_3];
+	FILE *f = fopen("/proc/sys/net/ipv4/ip_unprivileged_port_start", "w");
+
 	if (!f)
-		return;
-	fprintf(f, "%u %u", c.ud_port, c.ud_port + UD_PORTS - 1u);
-	fclose(f);
+		return false;
+	fprintf(f, "%u", port);
+	if (fclose(f) != 0 || syscall(SYS_capget, &h, have) != 0)
+		return false;
+	have[0].effective &= ~(1u << CAP_NET_BIND_SERVICE);
+	return syscall(SYS_capset, &h, have) == 0;
+}
+
+/** The last: nothing is as it was behind it. */
+static void the_client_may_not_name_its_port(void **state)
+{
+	struct asked a;
+
+	if (!kernel_draws_ports(65500, 65535) || !kernel_refuses_ports_before(65500))
+		skip();
+	assert_int_equal(open_with(PORT_MAPPER_AUTO), 0);
+	ask_start(&a, "127.0.0.1");
+	ask_expect(&a, IWPM_ABSENT);
+	teardown(state);
 }
 
 /** @return false: this user cannot have one. */
@@ -309,6 +347,7 @@ int main(void)
 			peers_are_answered_while_there_is_a_listener, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_port_may_be_anothers, setup, teardown),
 		cmocka_unit_test_setup_teardown(there_is_none_when_it_is_off, setup_off, teardown),
+		cmocka_unit_test(the_client_may_not_name_its_port),
 	};
 
 	if (!enter_a_network_of_our_own()) {
