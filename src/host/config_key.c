@@ -293,8 +293,8 @@ const struct config_key config_keys[] = {
 		.text = "Names, separated by commas, of which a peer's certificate must have "
 			"one among its alternative names: DNS names or addresses. `*.` at the "
 			"front of one stands for any one label. Without it, the certificate of "
-			"a peer that we connect to must have its address, and one that "
-			"connects to us may have any name."},
+			"a peer that we connect to must have its address, and so must one that "
+			"connects to us for a pairing; else that may have any name."},
 	{"tls_verify", CONFIG_IS_WORD(tls.verify, config_tls_verify), .initial = "peer",
 		.text = "`none` believes everybody. That helps against those who listen, and "
 			"not against those who change what passes."},

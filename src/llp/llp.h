@@ -154,6 +154,7 @@ struct llp_ops {
 	void (*endpoints)(
 		const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote);
 	bool (*protects)(const struct llp *l);       /* may be NULL */
+	void (*demand_addr)(struct llp *l);          /* may be NULL */
 	void (*set_tos)(struct llp *l, uint8_t tos); /* may be NULL */
 };
 
@@ -354,11 +355,21 @@ static inline void llp_endpoints(
 
 /**
  * Does the LLP itself protect what it carries against change, by more than a checksum? It is known
- * from connected(), or from the first readable(), on.
+ * from connected(), or from the first readable(), on, and inside closed() it is not any more.
  */
 static inline bool llp_protects(const struct llp *l)
 {
 	return l->ops->protects && l->ops->protects(l);
+}
+
+/**
+ * Inside llp_accept_fn: if this LLP wants proof of who connects to us, let that be proof of the
+ * remote address, too, as of one that we connect to.
+ */
+static inline void llp_demand_addr(struct llp *l)
+{
+	if (l->ops->demand_addr)
+		l->ops->demand_addr(l);
 }
 
 /**

@@ -349,6 +349,9 @@ int conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep)
 	c->pending = true;
 	LIST_INSERT_HEAD(&ep->listener->pending, c, pending_link);
 	c->paired = ep->paired;
+	/* Its program has named the peer by its address, and nothing else. */
+	if (c->paired)
+		llp_demand_addr(l);
 	mpa_init_responder(&c->mpa, l, conn_mpa(c), &conn_start_ops, c);
 	conn_set_deadline(c, c->rnic->start_timeout);
 	return 0;

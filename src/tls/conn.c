@@ -207,6 +207,8 @@ void tls_conn_begin(struct tls_conn *c)
 		tls_conn_fail(c, -1, -ENOMEM, "no memory for a handshake");
 		return;
 	}
+	if (c->demands_addr)
+		tls_handshake_demand_addr(c->handshake);
 	c->stack->stats.reloads = c->stack->credentials.reloads;
 	c->state = TLS_CONN_HANDSHAKE;
 	tls_conn_continue(c);

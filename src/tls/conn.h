@@ -47,6 +47,7 @@ struct tls_conn {
 	LIST_ENTRY(tls_conn) link;
 	enum tls_conn_state state;
 	bool server;
+	bool demands_addr; /**< a server: its client must have its address (llp_demand_addr()) */
 	/** In TLS_CONN_HANDSHAKE; and a client's until the first record that is no ticket. */
 	struct tls_handshake *handshake;
 	struct tls_direction tx, rx;

@@ -49,7 +49,7 @@ static bool tls_credentials_name_fits(const struct tls_verifier *v, X509 *certif
 {
 	if (*v->config->peer_name != '\0')
 		return tls_peer_name_matches(certificate, v->config->peer_name);
-	return v->server || tls_peer_name_has_addr(certificate, &v->remote.addr);
+	return !v->wants_addr || tls_peer_name_has_addr(certificate, &v->remote.addr);
 }
 
 /** Does it lead to our CA? @return enum of X509_V_.... */
@@ -111,7 +111,8 @@ bool tls_credentials_believe_session(const struct tls_verifier *v, const SSL_SES
 
 	if (v->config->verify == TLS_VERIFY_NONE)
 		return true;
-	return certificate && tls_verified_has(v->verified, certificate, !v->server, v->now);
+	return certificate && tls_verified_has(v->verified, certificate, !v->server, v->now) &&
+	       tls_credentials_name_fits(v, certificate);
 }
 
 /** A client has a ticket of ours. If there is anything against it, certificates are shown anew. */

@@ -52,6 +52,7 @@ struct tls_verifier {
 	struct tls_session_given *given;    /**< for the connection's client */
 	struct ip_endpoint remote;
 	bool server;
+	bool wants_addr;       /**< without tls_peer_name, the name is @p remote's address */
 	int64_t now;           /**< when the handshake began, as time(2) has it */
 	bool has_certificates; /**< out: the peer's have come */
 	/** Secrets of this connection, as a line of a key log. */
@@ -77,7 +78,8 @@ struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s, in
 
 /**
  * Is the peer still believed that a session is with? It was when the session began, with the same
- * credentials, and its certificate and those up to the CA must not have expired since.
+ * credentials, and its certificate and those up to the CA must not have expired since. And that
+ * may have been for a listener that takes other names, or from another address.
  */
 bool tls_credentials_believe_session(const struct tls_verifier *v, const SSL_SESSION *session);
 

@@ -322,6 +322,7 @@ struct tls_handshake *tls_handshake_create(struct tls_credentials_source *source
 		.given = &h->credentials->given,
 		.remote = *remote,
 		.server = server,
+		.wants_addr = !server,
 		.now = now,
 		.secret = tls_handshake_take_secret,
 		.keylog = source->keylog};

@@ -56,6 +56,12 @@ struct tls_handshake {
 struct tls_handshake *tls_handshake_create(struct tls_credentials_source *source,
 	const struct ip_endpoint *remote, bool server, int64_t now);
 
+/** A server, before any bytes: the peer's certificate must have its address, as a server's must. */
+static inline void tls_handshake_demand_addr(struct tls_handshake *h)
+{
+	h->verifier.wants_addr = true;
+}
+
 /** Wipe and free. NULL is allowed. */
 void tls_handshake_free(struct tls_handshake *h);
 

@@ -222,6 +222,11 @@ static bool tls_llp_protects(const struct llp *l)
 	return tls_conn_of(l)->state == TLS_CONN_OPEN;
 }
 
+static void tls_llp_demand_addr(struct llp *l)
+{
+	tls_conn_of(l)->demands_addr = true;
+}
+
 /* ---- ends -------------------------------------------------------------------------------- */
 
 static void tls_llp_shutdown(struct llp *l)
@@ -311,5 +316,6 @@ const struct llp_ops tls_conn_ops = {
 	.release = tls_llp_release,
 	.endpoints = tls_llp_endpoints,
 	.protects = tls_llp_protects,
+	.demand_addr = tls_llp_demand_addr,
 	.set_tos = tls_llp_set_tos,
 };

@@ -39,7 +39,7 @@ enum tls_mode {
 };
 
 enum tls_verify {
-	TLS_VERIFY_PEER, /**< the peer needs a certificate of our CA and, if we connect, our name */
+	TLS_VERIFY_PEER, /**< the peer needs a certificate of our CA and one of the peer_name */
 	TLS_VERIFY_NONE, /**< anybody is believed: proof against listeners only */
 };
 
@@ -55,8 +55,8 @@ struct tls_config {
 	char ca[TLS_MAX_PATH];          /**< PEM: who is believed */
 	/**
 	 * Names, separated by commas, one of which the peer's certificate must have: DNS names,
-	 * which may begin with "*." for any one label, or addresses. Empty: if we connect, the
-	 * address; else any name.
+	 * which may begin with "*." for any one label, or addresses. Empty: if we connect, or after
+	 * llp_demand_addr(), the address; else any name.
 	 */
 	char peer_name[TLS_MAX_NAME];
 	char psk[TLS_MAX_PATH];    /**< instead of certificates: lines of identity:key */

@@ -14,6 +14,7 @@ make_ca theirs
 transport_settings server
 issue ours server "IP:$server_v4,IP:$server_v6"
 issue ours client "DNS:client.test"
+issue ours client_host "IP:$client_v4"
 issue ours other "IP:192.0.2.1"
 issue theirs stranger "DNS:client.test"
 issue ours expired_server "IP:$server_v4" -1
@@ -37,6 +38,25 @@ pair rping-v6 "rping -s -a %6 -v -C 10" "rping -c -a %6 -v -V -C 10" client 10 '
 # Without rdma_cm (docs/connect.md).
 as "$server_is --set tls_peer_name=client.test" "$client_is"
 pair pairing "ibv_rc_pingpong -g 0 -n 100" "ibv_rc_pingpong -g 0 -n 100 %h" client 1 'iters in'
+as "$server_is" "$(has required ours client_host)"
+pair pairing-addresses "ibv_rc_pingpong -g 0 -n 100" "ibv_rc_pingpong -g 0 -n 100 %h" client 1 'iters in'
+
+# Whichever side has another host's certificate, and whichever of the two it is that connects.
+pairing_refused() { # BY-SIDE OTHER
+	local server_job client_job by=$1 other=$2
+	start_both "ibv_rc_pingpong -g 0 -n 1" "ibv_rc_pingpong -g 0 -n 1 %h" || return 1
+	! wait "$client_job" || { say "the client was not refused"; return 1; }
+	rm -f "$case_dir/client.pid"
+	has_line "$(errors_of client)" 'Failed status transport retry counter exceeded' ||
+		{ say "the client's program was told something else"; return 1; }
+	has_line "$(stack_log_of "$by")" 'tls: .*certificate: hostname mismatch' || { say "the $by's log does not say why"; return 1; }
+	has_line "$(stack_log_of "$other")" 'tls: .*handshake failed|tls: .*alert' || { say "the $other's log says nothing"; return 1; }
+	! has_line "$(log_of server)" 'iters in' || { say "something got through"; return 1; }
+}
+as "$server_is" "$(has required ours other)"
+run_case pairing-wrong_client pairing_refused server client
+as "$(has required ours other)" "$(has required ours client_host)"
+run_case pairing-wrong_server pairing_refused client server
 
 as "--set tls=required --set tls_psk=$pki/psk" "--set tls=required --set tls_psk=$pki/psk"
 pair psk "rping -s -a %4 -v -C 10" "rping -c -a %4 -v -V -C 10" client 10 'ping data: rdma-ping'

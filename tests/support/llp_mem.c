@@ -64,6 +64,11 @@ void llp_mem_set_emss(struct llp_mem *m, uint32_t emss)
 	m->emss = emss;
 }
 
+void llp_mem_set_protecting(struct llp_mem *m)
+{
+	m->protects = true;
+}
+
 void llp_mem_set_external(struct llp_mem *m)
 {
 	m->external = true;

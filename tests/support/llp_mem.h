@@ -37,6 +37,9 @@ void llp_mem_set_emss(struct llp_mem *m, uint32_t emss);
 /** All connections take external memory, which is read when it is committed. */
 void llp_mem_set_external(struct llp_mem *m);
 
+/** All connections say that they protect what they carry (llp_protects()). */
+void llp_mem_set_protecting(struct llp_mem *m);
+
 /** Records that had some, and calls of llp_own_external(). */
 unsigned llp_mem_externals(const struct llp_mem *m);
 unsigned llp_mem_owned(const struct llp_mem *m);
@@ -93,6 +96,9 @@ struct llp *llp_mem_other(struct llp *l);
 
 /** What llp_set_tos() has set, or llp_connect(). */
 uint8_t llp_mem_tos(const struct llp *l);
+
+/** Was proof of the remote address demanded (llp_demand_addr())? */
+bool llp_mem_demanded(const struct llp *l);
 
 /** Send bytes from @p l as one segment, at once, without a limit. */
 void llp_mem_send_raw(struct llp *l, const void *bytes, size_t len);

@@ -236,6 +236,23 @@ uint8_t llp_mem_tos(const struct llp *l)
 	return mem_end_of(l)->tos;
 }
 
+static bool mem_protects(const struct llp *l)
+{
+	const struct mem_end *e = mem_end_of(l);
+
+	return e->conn->m->protects && e->conn->established && e->handle != NULL;
+}
+
+static void mem_demand_addr(struct llp *l)
+{
+	mem_end_of(l)->demanded = true;
+}
+
+bool llp_mem_demanded(const struct llp *l)
+{
+	return mem_end_of(l)->demanded;
+}
+
 static const struct llp_ops mem_ops = {
 	.emss = mem_emss,
 	.reserve = mem_reserve,
@@ -257,6 +274,8 @@ static const struct llp_ops mem_ops = {
 	.release = mem_release,
 	.endpoints = mem_endpoints,
 	.set_tos = mem_set_tos,
+	.protects = mem_protects,
+	.demand_addr = mem_demand_addr,
 };
 
 struct llp *llp_mem_handle(struct mem_end *e)

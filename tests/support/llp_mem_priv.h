@@ -40,6 +40,7 @@ struct mem_end {
 	bool watched, tell_acked;
 	size_t need;
 	uint8_t tos;
+	bool demanded; /* llp_demand_addr() */
 	struct piece *reserved;
 	bool join;
 	bool tell_connected, tell_writable, look_again, hold;
@@ -90,7 +91,7 @@ struct llp_mem {
 	size_t unread;   /* 0: any */
 	uint32_t random; /* 0: fixed segments */
 	unsigned segments;
-	bool external;
+	bool external, protects;
 	unsigned externals, owned, memories;
 };
 

@@ -394,6 +394,8 @@ static void the_type_of_service_is_that_of_accept(void **state)
 	pair_request(p, NULL);
 	assert_int_equal(rnic_ep_accept(p->b.request, &cp), 0);
 	assert_int_equal(llp_mem_tos(mpa_llp(&p->b.qp->conn->mpa)), 0x68);
+	/* The program hears who comes, and judges that. */
+	assert_false(llp_mem_demanded(mpa_llp(&p->b.qp->conn->mpa)));
 }
 
 static void depths_for_the_program(void **state)

@@ -93,6 +93,14 @@ static void test_traffic_class(void **state)
 	expect_exchange();
 }
 
+/* The program has named the peer by its address: an LLP that asks who comes must ask for that. */
+static void test_address_is_demanded(void **state)
+{
+	paired_connect(&p);
+	assert_false(llp_mem_demanded(mpa_llp(&p.a.qp->conn->mpa)));
+	assert_true(llp_mem_demanded(mpa_llp(&p.b.qp->conn->mpa)));
+}
+
 /* Its port is open, its program is not so far: the request is held. */
 static void test_held(void **state)
 {
@@ -514,6 +522,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_who_connects_comes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_traffic_class, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_address_is_demanded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_held, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_who_waits_comes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rtr_is_enough, setup, teardown),

@@ -72,6 +72,48 @@ static void an_expired_certificate_is_refused(void **state)
 	expect_refused(-EKEYREJECTED, -EKEYREJECTED);
 }
 
+/** What a listener for pairings does: its program knows who comes by the address alone. */
+static void demand_addr(void)
+{
+	server.demand_addr = true;
+	tls_user_listen(&server, mem, 1, PORT);
+	tls_user_connect(&client, mem, 1, PORT);
+	llp_mem_run(mem, STEPS);
+}
+
+static void who_connects_must_have_its_address_if_that_is_demanded(void **state)
+{
+	static const struct {
+		const char *names, *peer_name;
+		enum tls_verify verify;
+		bool good;
+	} t[] = {
+		{"IP:10.0.0.1", "", TLS_VERIFY_PEER, true},
+		{"DNS:one.test,IP:192.0.2.1,IP:10.0.0.1", "", TLS_VERIFY_PEER, true},
+		{"IP:192.0.2.1", "", TLS_VERIFY_PEER, false},
+		{"DNS:one.test", "", TLS_VERIFY_PEER, false},
+		{"DNS:10.0.0.1", "", TLS_VERIFY_PEER, false},
+		{"DNS:one.test", "one.test", TLS_VERIFY_PEER, true},
+		{"IP:10.0.0.1", "one.test", TLS_VERIFY_PEER, false},
+		{"IP:192.0.2.1", "", TLS_VERIFY_NONE, true},
+	};
+
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		tls_files_issue(&files, "one", t[i].names, 10);
+		server_config.verify = t[i].verify;
+		strcpy(server_config.peer_name, t[i].peer_name);
+		tls_user_open(&client, mem, 0, &client_config, 0);
+		tls_user_open(&server, mem, 1, &server_config, 0);
+		demand_addr();
+		if (server.connected != t[i].good)
+			fail_msg("%s: %s", t[i].names, tls_stack_reason(server.stack));
+		assert_int_equal(server.error, t[i].good ? 0 : -EKEYREJECTED);
+		assert_int_equal(client.error, t[i].good ? 0 : -EKEYREJECTED);
+		close_both();
+		llp_mem_run(mem, STEPS);
+	}
+}
+
 /** A peer that has not said anything yet. */
 static void connect_without_tls(struct llp_mem_peer *raw)
 {
@@ -137,6 +179,18 @@ static void a_shared_key_is_enough(void **state)
 	tls_user_stream(&client, 0, 3000, 1000);
 	llp_mem_run(mem, STEPS);
 	tls_user_expect(&server, 3000);
+	close_both();
+}
+
+/** Who has it is believed to be anybody who has it. */
+static void a_shared_key_has_no_address(void **state)
+{
+	use_psk(&client_config, "client.psk", "node1:" KEY_A "\n");
+	server_config = client_config;
+	tls_user_open(&client, mem, 0, &client_config, 0);
+	tls_user_open(&server, mem, 1, &server_config, 0);
+	demand_addr();
+	assert_true(server.connected && client.connected);
 	close_both();
 }
 
@@ -267,10 +321,12 @@ int main(void)
 		TEST(an_unknown_ca_is_refused),
 		TEST(a_wrong_name_is_refused),
 		TEST(a_wanted_name_is_found),
+		TEST(who_connects_must_have_its_address_if_that_is_demanded),
 		TEST(an_expired_certificate_is_refused),
 		TEST(a_peer_without_tls_is_refused),
 		TEST(a_peer_without_tls_is_taken_if_it_may),
 		TEST(a_shared_key_is_enough),
+		TEST(a_shared_key_has_no_address),
 		TEST(core_dumps_leave_shared_keys_out),
 		TEST(another_key_is_refused),
 		TEST(a_certificate_is_no_shared_key),

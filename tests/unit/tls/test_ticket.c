@@ -219,6 +219,34 @@ static void who_has_expired_is_not_believed_again(void **state)
 	close_both();
 }
 
+/** A listener that takes any name gives tickets, and another one demands more. */
+static void a_ticket_is_no_proof_of_an_address(void **state)
+{
+	tls_files_issue(&files, "one", "IP:192.0.2.1", 10);
+	open_both();
+	connect_once();
+	connect_once();
+	expect_resumed(1);
+	server.demand_addr = true;
+	tls_user_connect(&client, mem, 1, PORT);
+	llp_mem_run(mem, STEPS);
+	assert_false(server.connected);
+	assert_int_equal(server.error, -EKEYREJECTED);
+	assert_int_equal(client.error, -EKEYREJECTED);
+	assert_int_equal(tls_stack_stats(server.stack)->resumed, 1);
+	close_both();
+}
+
+static void who_has_the_address_resumes_where_it_is_demanded(void **state)
+{
+	open_both();
+	server.demand_addr = true;
+	connect_once();
+	connect_once();
+	expect_resumed(1);
+	close_both();
+}
+
 static void shared_keys_need_none(void **state)
 {
 	tls_files_write(&files, "psk", "node:00112233445566778899aabbccddeeff\n");
@@ -337,6 +365,8 @@ int main(void)
 		TEST(an_unknown_ticket_is_no_obstacle),
 		TEST(other_credentials_forget_sessions),
 		TEST(who_has_expired_is_not_believed_again),
+		TEST(a_ticket_is_no_proof_of_an_address),
+		TEST(who_has_the_address_resumes_where_it_is_demanded),
 		TEST(shared_keys_need_none),
 		TEST(openssl_resumes_with_us),
 		TEST(we_resume_with_openssl),

@@ -163,6 +163,8 @@ static int user_accept(void *user, struct llp *l)
 	if (u->llp)
 		return -EBUSY;
 	u->llp = l;
+	if (u->demand_addr)
+		llp_demand_addr(l);
 	llp_set_user(l, &user_ops, u);
 	return 0;
 }

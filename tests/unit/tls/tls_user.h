@@ -21,6 +21,7 @@ struct tls_user {
 	size_t chunk; /**< take only multiples of it, and ask for so many; 0: all */
 	bool pause;   /**< take nothing */
 	bool abort_in_readable;
+	bool demand_addr; /**< of who connects to it */
 	uint8_t rx[TLS_USER_ROOM];
 	size_t rx_len;
 };
