@@ -50,6 +50,7 @@ struct conn {
 	uint8_t rtr; /**< responder: the peer's mask; initiator: the type to send */
 	bool enhanced, peer_to_peer;
 	bool requested;   /**< initiator: the request was sent, and no reply has come */
+	bool protects;    /**< initiator: the LLP does, since it is connected */
 	bool paired;      /**< of pairing.h, which has terms of its own */
 	bool pending;     /**< in the listener's list, waiting for the MPA request */
 	uint8_t retries;  /**< initiator: after RST */

@@ -271,6 +271,7 @@ static void conn_start_connected(void *user)
 	struct conn *c = user;
 	int rc;
 
+	c->protects = llp_protects(mpa_llp(&c->mpa));
 	if (conn_start_leads_to_itself(c)) {
 		conn_start_alone(c);
 		return;
@@ -388,11 +389,14 @@ static void conn_start_error(void *user, enum mpa_error code, const char *reason
 
 static void conn_start_closed(void *user, int error)
 {
-	if (error == -ECONNREFUSED && conn_start_retry_refused(user))
+	struct conn *c = user;
+
+	if (error == -ECONNREFUSED && conn_start_retry_refused(c))
 		return;
-	if (error == -ECONNRESET && conn_start_fall_back(user, "reset"))
+	/* Where the peer is known, worse terms are its to choose: an RST may be anybody's. */
+	if (error == -ECONNRESET && !c->protects && conn_start_fall_back(c, "reset"))
 		return;
-	conn_over(user, &(struct conn_end){.status = error ? error : -ECONNRESET});
+	conn_over(c, &(struct conn_end){.status = error ? error : -ECONNRESET});
 }
 
 static const struct mpa_user_ops conn_start_ops = {

@@ -15,6 +15,16 @@ static void start(struct pair *p, struct llp_mem_peer *peer, const struct mpa_co
 	raw_connect(p, 4, 4);
 }
 
+static void start_protected(struct pair *p, struct llp_mem_peer *peer)
+{
+	const struct rnic_config cfg = {.mpa = {.revision = 2, .rtr = 7}};
+
+	pair_init(p, &cfg);
+	llp_mem_set_protecting(p->mem);
+	llp_mem_peer_listen(peer, p->mem, 1, PAIR_PORT);
+	raw_connect(p, 4, 4);
+}
+
 static void finish(struct pair *p, struct llp_mem_peer *peer)
 {
 	llp_mem_peer_done(peer);
@@ -85,6 +95,29 @@ static void and_only_once(void **state)
 		assert_int_equal(
 			pair_last(&p.a)->status, how == BY_REJECT ? -ECONNREFUSED : -ECONNRESET);
 		assert_int_equal(rnic_qp_get_state(p.a.qp), RNIC_QP_INIT);
+		finish(&p, &peer);
+	}
+}
+
+/** Anybody on the path can cut a stream, and only the peer can end it in good order, or answer. */
+static void under_protection_only_the_peer_gets_revision_1(void **state)
+{
+	for (enum how how = BY_FIN; how <= BY_REJECT; how++) {
+		struct llp_mem_peer peer;
+		struct pair p;
+
+		start_protected(&p, &peer);
+		assert_int_equal(peer.rx[17], 2);
+		refuse(&p, &peer, how);
+		pair_advance(&p, 1);
+		assert_int_equal(pair_count(&p.a, RNIC_EP_REJECTED), how == BY_RST);
+		if (how == BY_RST) {
+			assert_int_equal(pair_last(&p.a)->status, -ECONNRESET);
+			assert_null(peer.llp);
+		} else {
+			assert_int_equal(peer.rx_len, 20);
+			assert_int_equal(peer.rx[17], 1);
+		}
 		finish(&p, &peer);
 	}
 }
@@ -487,6 +520,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_older_peer_is_asked_again),
 		cmocka_unit_test(and_only_once),
+		cmocka_unit_test(under_protection_only_the_peer_gets_revision_1),
 		cmocka_unit_test(a_reject_in_revision_2_is_final),
 		cmocka_unit_test(revision_1_is_not_tried_twice),
 		cmocka_unit_test(one_deadline_for_both),
