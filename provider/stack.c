@@ -57,6 +57,7 @@ static int stack_open_rnic(struct stack *s, struct config_error *e)
 		.mapper_required = net_config(s->net)->port_mapper == PORT_MAPPER_REQUIRED,
 		.pairing_port = config_pairing_port(net_config(s->net)),
 		.ud = net_ud(s->net),
+		.ud_remark = net_ud_remark(s->net),
 		.ud_port = net_config(s->net)->ud_port,
 		.rnr_timeout_ms = net_config(s->net)->rnr_timeout,
 		.start_timeout_ms = net_config(s->net)->patience.startup_timeout,

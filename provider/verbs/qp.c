@@ -6,6 +6,8 @@
 /* RFC 5040 section 3: RDMAP streams are reliable and connected. UD is ours (docs/ud.md). */
 static int qp_check_type(struct device *d, enum ibv_qp_type type)
 {
+	bool told;
+
 	switch (type) {
 	case IBV_QPT_RC:
 		return 0;
@@ -13,9 +15,11 @@ static int qp_check_type(struct device *d, enum ibv_qp_type type)
 		device_has_no(d, "UC queue pairs");
 		break;
 	case IBV_QPT_UD:
+		told = rnic_ud_remark(d->rnic);
 		if (rnic_ud_max_message(d->rnic) != 0)
 			return 0;
-		device_has_no(d, "UD queue pairs");
+		if (!told)
+			device_has_no(d, "UD queue pairs");
 		break;
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV:

@@ -181,7 +181,8 @@ const struct config_key config_keys[] = {
 			"datagrams are taken. `subnet`: from the subnets of our addresses, `on`: "
 			"from anywhere, `off`: there are none. With `subnet`, messages to "
 			"multicast groups do not leave the subnet. Not with `connect_mode = "
-			"rdma_cm`. See [ud.md](ud.md)."},
+			"rdma_cm`, nor with `tls = required` without `ipsec`, as there is no TLS "
+			"for datagrams. See [ud.md](ud.md)."},
 	{"ud_port", CONFIG_IS_NUMBER(ud_port, 1, 65408), .noun = "port number", .initial = "61525",
 		.text = "The UDP port of UD queue pairs; the same at both sides. Messages to "
 			"multicast groups come at that one + 127."},

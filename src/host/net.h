@@ -106,8 +106,11 @@ struct tls_stack *net_tls(struct net *n);
 /** What an RNIC stands on: TCP, ours or the kernel's, or TLS on it. */
 struct llp_stack *net_llp(struct net *n);
 
-/** How the datagrams of an RNIC's UD QPs go; NULL: the configuration wants none. */
+/** How the datagrams of an RNIC's UD QPs go; NULL: the configuration wants none, or `tls` does. */
 const struct ud_net *net_ud(struct net *n);
+
+/** What a program that wants UD QPs is to know (rnic_config.ud_remark), or NULL. */
+const char *net_ud_remark(const struct net *n);
 
 /** The port mapper that an RNIC is to ask; NULL: off. */
 struct iwpm *net_mapper(struct net *n);

@@ -310,9 +310,36 @@ static const struct ud_net net_ud_kernel_net = {
 	.port_send = net_ud_port_send_kernel,
 };
 
+static bool net_ud_is_on(const struct net *n)
+{
+	return n->config.ud != CONFIG_UD_OFF && config_pairing_port(&n->config);
+}
+
+/** What TLS is to protect, and IPsec does not. */
+static enum tls_mode net_ud_bare(const struct net *n)
+{
+	return n->config.ipsec[0] == '\0' ? n->config.tls.mode : TLS_OFF;
+}
+
+const char *net_ud_remark(const struct net *n)
+{
+	if (!net_ud_is_on(n))
+		return NULL;
+	switch (net_ud_bare(n)) {
+	case TLS_REQUIRED:
+		return "there are no UD queue pairs: tls = required, and there is no TLS for "
+		       "datagrams. \"ipsec\" protects them; with tls = on they go in the clear";
+	case TLS_ON:
+		return "UD queue pairs go in the clear: there is no TLS for datagrams. \"ipsec\" "
+		       "protects them; ud = off does without them";
+	default:
+		return NULL;
+	}
+}
+
 const struct ud_net *net_ud(struct net *n)
 {
-	if (n->config.ud == CONFIG_UD_OFF || !config_pairing_port(&n->config))
+	if (!net_ud_is_on(n) || net_ud_bare(n) == TLS_REQUIRED)
 		return NULL;
 	if (!n->ud.ctx) {
 		n->ud = n->ip ? net_ud_own_net : net_ud_kernel_net;

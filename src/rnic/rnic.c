@@ -136,6 +136,7 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 	r->close_timeout = (cfg->close_timeout_ms ? cfg->close_timeout_ms : CLOSE_TIMEOUT_MS) * MS;
 	r->rnr_timeout = cfg->rnr_timeout_ms * MS;
 	r->ud.net = cfg->ud;
+	r->ud.remark = cfg->ud_remark;
 	r->ud.port = cfg->ud_port;
 	rnic_pairing_terms(r, cfg);
 	r->port_up = true;

@@ -68,6 +68,9 @@ struct rnic_config {
 	/** How datagrams of UD QPs go; NULL: there are none. It must live longer. Needs
 	 * pairing_port */
 	const struct ud_net *ud;
+	/** A sentence that the log has when a program wants the first one: what it has to know of
+	 * them, or why there are none; NULL: nothing. It must live longer. */
+	const char *ud_remark;
 	uint16_t ud_port;          /**< the UDP port for them */
 	struct rnic_limits limits; /**< zero fields: the defaults */
 };
@@ -420,6 +423,9 @@ void rnic_ud_aim(struct rdmap_wqe *w, const struct rnic_ud_to *to);
 
 /** The longest message; 0: there are no UD QPs. */
 uint32_t rnic_ud_max_message(const struct rnic *r);
+
+/** A program wants UD QPs: say once what there is to say of them. @return false: nothing. */
+bool rnic_ud_remark(struct rnic *r);
 
 /** Something will be sent to @p remote: learn the way to it. Without the engine's lock. */
 void rnic_ud_prepare(struct rnic *r, const struct ip_addr *remote);

@@ -256,6 +256,7 @@ static struct ud_port_user sidr_user(struct rnic *r)
 
 static int sidr_service_open(struct rnic *r)
 {
+	(void)rnic_ud_remark(r);
 	if (rnic_ud_max_message(r) == 0 || !r->pairing_port)
 		return -EOPNOTSUPP;
 	if (r->sidr)

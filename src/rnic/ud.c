@@ -321,6 +321,15 @@ uint32_t rnic_ud_max_message(const struct rnic *r)
 	return r->ud.net ? r->ud.net->max_message : 0;
 }
 
+bool rnic_ud_remark(struct rnic *r)
+{
+	if (!r->ud.remark)
+		return false;
+	if (!atomic_exchange(&r->ud.told, true))
+		log_printf(r->log, LOG_LEVEL_WARNING, "%s", r->ud.remark);
+	return true;
+}
+
 void rnic_ud_prepare(struct rnic *r, const struct ip_addr *remote)
 {
 	if (r->ud.net)

@@ -12,12 +12,16 @@
 #include "rnic/mcast.h"
 #include "ud/datagram.h"
 
+#include <stdatomic.h>
+
 struct rnic_qp;
 
 /** Of an RNIC. */
 struct ud_service {
 	const struct ud_net *net; /**< NULL: there are no UD QPs */
 	uint16_t port;            /**< of the first space of QP numbers (device.h) */
+	const char *remark;       /**< rnic_config.ud_remark */
+	_Atomic bool told;
 	bool open;
 	struct mcast_table mcast;
 	struct rnic_ud_stats stats;

@@ -61,6 +61,17 @@ run_case pairing-wrong_server pairing_refused client server
 as "--set tls=required --set tls_psk=$pki/psk" "--set tls=required --set tls_psk=$pki/psk"
 pair psk "rping -s -a %4 -v -C 10" "rping -c -a %4 -v -V -C 10" client 10 'ping data: rdma-ping'
 
+# Datagrams have no TLS.
+no_datagrams() {
+	transport_settings client
+	! "$uiwarp" run "${settings[@]}" "${client_extra[@]}" -- ibv_ud_pingpong -g 0 >"$case_dir/said" 2>&1 || return 1
+	has_line "$case_dir/said" 'there are no UD queue pairs: tls = required' ||
+		{ cat "$case_dir/said"; say "it does not say why"; return 1; }
+	(($(grep -c '^uiwarp: ' "$case_dir/said") == 1)) || { cat "$case_dir/said"; say "not one sentence of ours"; return 1; }
+}
+as "$server_is" "$client_is"
+run_case no_datagrams no_datagrams
+
 # A server that takes both.
 as "$(has on ours server)" ""
 pair clear_client "rping -s -a %4 -v -C 10" "rping -c -a %4 -v -V -C 10" client 10 'ping data: rdma-ping'

@@ -157,6 +157,69 @@ static void test_off(void **state)
 	net_close(n);
 }
 
+/** A file that nobody else may read. @p path is a template of mkstemp(). */
+static void write_secret(char *path, const char *text)
+{
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+/** There is no TLS for datagrams: where it is required there are none, unless IPsec has them. */
+static void test_tls(void **state)
+{
+	static const struct {
+		const char *tls, *ud;
+		bool ipsec, there;
+		const char *remark;
+	} t[] = {
+		{"tls=required", "ud=subnet", false, false, "there are no UD queue pairs"},
+		{"tls=required", "ud=on", false, false, "there are no UD queue pairs"},
+		{"tls=required", "ud=subnet", true, true, NULL},
+		{"tls=required", "ud=off", false, false, NULL},
+		{"tls=on", "ud=subnet", false, true, "UD queue pairs go in the clear"},
+		{"tls=on", "ud=subnet", true, true, NULL},
+		{"tls=on", "ud=off", false, false, NULL},
+	};
+	char psk[] = "/tmp/uiwarp-psk.XXXXXX", sas[] = "/tmp/uiwarp-sas.XXXXXX";
+	char set_psk[64], set_sas[64];
+
+	if (!tls_is_available())
+		skip();
+	write_secret(psk, "node:00112233445566778899aabbccddeeff\n");
+	write_secret(sas, "ip xfrm policy setdefault in accept out accept\n");
+	snprintf(set_psk, sizeof set_psk, "tls_psk=%s", psk);
+	snprintf(set_sas, sizeof set_sas, "ipsec=%s", sas);
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		const char *set[] = {"port=net_null0,no-rx=1", "address=10.0.0.1/24", "memory=16",
+			"log=error", t[i].tls, t[i].ud, set_psk, set_sas};
+		struct net *n = start(set, t[i].ipsec ? 8 : 7);
+		const char *remark = net_ud_remark(n);
+
+		assert_int_equal(net_ud(n) != NULL, t[i].there);
+		assert_int_equal(remark != NULL, t[i].remark != NULL);
+		if (remark)
+			assert_non_null(strstr(remark, t[i].remark));
+		net_close(n);
+	}
+	unlink(psk);
+	unlink(sas);
+}
+
+/** In the clear, nobody is told anything. */
+static void test_no_tls(void **state)
+{
+	static const char *const set[] = {
+		"port=net_null0,no-rx=1", "address=10.0.0.1/24", "memory=16", "log=error"};
+	struct net *n = start(set, 4);
+
+	assert_non_null(net_ud(n));
+	assert_null(net_ud_remark(n));
+	net_close(n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +228,8 @@ int main(void)
 		cmocka_unit_test(test_link_local),
 		cmocka_unit_test(test_on),
 		cmocka_unit_test(test_off),
+		cmocka_unit_test(test_tls),
+		cmocka_unit_test(test_no_tls),
 		cmocka_unit_test(test_port),
 	};
 

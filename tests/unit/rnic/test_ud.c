@@ -622,6 +622,36 @@ static void test_not_there(void **state)
 	assert_int_equal(wire[0].prepared, 1);
 }
 
+static unsigned remarks;
+
+static void count_remarks(void *ctx, enum log_level level, const char *text)
+{
+	assert_int_equal(level, LOG_LEVEL_WARNING);
+	assert_non_null(strstr(text, "not without TLS"));
+	remarks++;
+}
+
+/** It is said to who wants them, once, and where there are none that is why. */
+static void test_remark(void **state)
+{
+	const struct log_sink sink = {.line = count_remarks, .max_level = LOG_LEVEL_WARNING};
+	struct rnic *r = pair.a.rnic;
+	const struct log_sink *log = r->log;
+	struct rnic_ep *ep;
+
+	assert_false(rnic_ud_remark(r));
+	r->log = &sink;
+	r->ud.remark = "not without TLS";
+	r->ud.net = NULL;
+	assert_int_equal(remarks, 0);
+	assert_int_equal(rnic_ep_create_ud(r, NULL, NULL, &ep), -EOPNOTSUPP);
+	assert_int_equal(remarks, 1);
+	assert_true(rnic_ud_remark(r));
+	assert_int_equal(remarks, 1);
+	r->ud.net = &wire[0].net;
+	r->log = log;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -645,6 +675,7 @@ int main(void)
 		TEST(test_destroyed_without_a_way),
 		TEST(test_sqd),
 		TEST(test_not_there),
+		TEST(test_remark),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
