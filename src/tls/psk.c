@@ -4,6 +4,7 @@
 #include "base/hex.h"
 #include "base/secret_file.h"
 #include "base/secret_memory.h"
+#include "base/siphash.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>
@@ -14,11 +15,13 @@
 #define TLS_PSK_KEY_MAX      64
 #define TLS_PSK_LINE_MAX     (TLS_PSK_IDENTITY_MAX + 2 * TLS_PSK_KEY_MAX + 4)
 #define TLS_PSK_COUNT_MAX    4096
+#define TLS_PSK_SLOTS        (2 * TLS_PSK_COUNT_MAX)
 /** OpenSSL's context of sessions: of ours there is one. */
 static const uint8_t tls_psk_context[] = {'i', 'w', 'a', 'r', 'p'};
 
 struct tls_psk {
 	char identity[TLS_PSK_IDENTITY_MAX + 1];
+	uint8_t identity_len;
 	uint8_t key[TLS_PSK_KEY_MAX];
 	size_t key_len;
 };
@@ -26,6 +29,7 @@ struct tls_psk {
 struct tls_psk_list {
 	size_t n;
 	struct tls_psk psk[TLS_PSK_COUNT_MAX];
+	uint16_t slot[TLS_PSK_SLOTS]; /**< by identity: a key's index + 1; 0: none */
 };
 
 /** @return what is wrong with the line, or NULL. */
@@ -37,7 +41,7 @@ static const char *tls_psk_parse(char *line, struct tls_psk *p)
 	if (!key || key == line)
 		return "expected identity:key";
 	*key++ = '\0';
-	if (strlen(line) > TLS_PSK_IDENTITY_MAX)
+	if ((size_t)(key - 1 - line) > TLS_PSK_IDENTITY_MAX)
 		return "expected an identity of at most 128 bytes";
 	len = strlen(key);
 	if (len % 2 != 0 || len < 2 * TLS_PSK_KEY_MIN || len > 2 * TLS_PSK_KEY_MAX)
@@ -45,17 +49,47 @@ static const char *tls_psk_parse(char *line, struct tls_psk *p)
 	if (!hex_octets(key, len / 2, p->key))
 		return "expected a key of 32 to 128 hexadecimal digits";
 	p->key_len = len / 2;
-	memcpy(p->identity, line, strlen(line) + 1);
+	p->identity_len = (uint8_t)strlen(line);
+	memcpy(p->identity, line, (size_t)p->identity_len + 1);
 	return NULL;
+}
+
+/**
+ * The slot of this identity, or the free one where it belongs. Who has written the file has chosen
+ * them all, so no random key is needed.
+ */
+static size_t tls_psk_slot(const struct tls_psk_list *l, const void *id, size_t len)
+{
+	static const struct siphash_key key;
+	size_t at = siphash(&key, id, len) % TLS_PSK_SLOTS;
+
+	for (; l->slot[at] != 0; at = (at + 1) % TLS_PSK_SLOTS) {
+		const struct tls_psk *p = &l->psk[l->slot[at] - 1];
+
+		if (p->identity_len == len && !memcmp(p->identity, id, len))
+			break;
+	}
+	return at;
 }
 
 /** @return the key of this identity, or NULL. */
 static const struct tls_psk *tls_psk_of(const struct tls_psk_list *l, const void *id, size_t len)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (strlen(l->psk[i].identity) == len && !memcmp(l->psk[i].identity, id, len))
-			return &l->psk[i];
-	return NULL;
+	size_t at = tls_psk_slot(l, id, len);
+
+	return l->slot[at] != 0 ? &l->psk[l->slot[at] - 1] : NULL;
+}
+
+/** Add the key behind the last one. @return false: there is one of this identity. */
+static bool tls_psk_add(struct tls_psk_list *l)
+{
+	const struct tls_psk *p = &l->psk[l->n];
+	size_t at = tls_psk_slot(l, p->identity, p->identity_len);
+
+	if (l->slot[at] != 0)
+		return false;
+	l->slot[at] = (uint16_t)++l->n;
+	return true;
 }
 
 /** @return what is wrong in line @p number, or NULL. */
@@ -81,11 +115,10 @@ static const char *tls_psk_read_lines(FILE *f, struct tls_psk_list *l, unsigned 
 		why = tls_psk_parse(line, &l->psk[l->n]);
 		if (why)
 			break;
-		if (tls_psk_of(l, l->psk[l->n].identity, strlen(l->psk[l->n].identity))) {
+		if (!tls_psk_add(l)) {
 			why = "another key has this identity already";
 			break;
 		}
-		l->n++;
 	}
 	OPENSSL_cleanse(line, sizeof line);
 	return why ? why : secret_file_end(f);
@@ -169,7 +202,7 @@ static int tls_psk_offer(
 	if (!*out)
 		return 0;
 	*id = (const unsigned char *)p->identity;
-	*len = strlen(p->identity);
+	*len = p->identity_len;
 	return 1;
 }
 

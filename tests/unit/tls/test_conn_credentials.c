@@ -182,6 +182,26 @@ static void a_shared_key_is_enough(void **state)
 	close_both();
 }
 
+/** The server has as many as it may, and each client another one. */
+static void one_of_many_shared_keys_is_found(void **state)
+{
+	static char text[4096 * 64];
+	char *end = text, line[64];
+
+	for (unsigned i = 0; i < 4096; i++)
+		end += sprintf(end, "node%u:%08x" KEY_A "\n", i, i);
+	use_psk(&server_config, "server.psk", text);
+	for (unsigned i = 0; i < 4096; i += 585) {
+		snprintf(line, sizeof line, "node%u:%08x" KEY_A "\n", i, i);
+		use_psk(&client_config, "client.psk", line);
+		connect_both(0);
+		close_both();
+		llp_mem_run(mem, STEPS);
+	}
+	use_psk(&client_config, "client.psk", "node4096:" KEY_A "\n");
+	expect_refused(-EKEYREJECTED, -EKEYREJECTED);
+}
+
 /** Who has it is believed to be anybody who has it. */
 static void a_shared_key_has_no_address(void **state)
 {
@@ -326,6 +346,7 @@ int main(void)
 		TEST(a_peer_without_tls_is_refused),
 		TEST(a_peer_without_tls_is_taken_if_it_may),
 		TEST(a_shared_key_is_enough),
+		TEST(one_of_many_shared_keys_is_found),
 		TEST(a_shared_key_has_no_address),
 		TEST(core_dumps_leave_shared_keys_out),
 		TEST(another_key_is_refused),

@@ -119,6 +119,22 @@ static void too_many_are_refused(void **state)
 	expect_bad(text, "line 4097: expected at most 4096 keys");
 }
 
+/** Whichever of the others it is. */
+static void a_second_one_is_found_among_many(void **state)
+{
+	static char text[4096 * 40 + 1];
+	char *end = text;
+
+	for (unsigned i = 0; i < 4095; i++)
+		end += sprintf(end, "%u:" KEY "\n", i);
+	for (unsigned i = 0; i < 4095; i += 63) {
+		sprintf(end, "%u:" KEY "\n", i);
+		expect_bad(text, "line 4096: another key has this identity already");
+	}
+	sprintf(end, "4095:" KEY "\n");
+	expect_good(text);
+}
+
 static void what_others_may_read_is_no_secret(void **state)
 {
 	struct tls_psk_list *l;
@@ -194,6 +210,7 @@ int main(void)
 		cmocka_unit_test(bad_lines_are_named),
 		cmocka_unit_test(core_dumps_leave_them_out),
 		cmocka_unit_test(too_many_are_refused),
+		cmocka_unit_test(a_second_one_is_found_among_many),
 		cmocka_unit_test(what_others_may_read_is_no_secret),
 		cmocka_unit_test(what_is_no_file_is_refused),
 		cmocka_unit_test(a_stamp_tells_every_change),
