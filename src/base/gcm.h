@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define GCM_NONCE_LEN 12
 #define GCM_TAG_LEN   16
@@ -79,6 +80,16 @@ static inline struct gcm_context_data *gcm_context(struct gcm_state *s)
 }
 
 /**
+ * By its sum of GHASH and the text, both of which are elsewhere, the subkey can be worked out. A
+ * few stores: explicit_bzero() would be a call.
+ */
+static inline void gcm_wipe(struct gcm_state *s)
+{
+	memset(s, 0, sizeof *s);
+	__asm__ volatile("" : : "r"(s) : "memory");
+}
+
+/**
  * Encrypt @p len octets of @p text to @p out, which may be the same place.
  * @param[out] tag GCM_TAG_LEN octets.
  */
@@ -89,6 +100,7 @@ static inline void gcm_seal(const struct gcm_key *k, const struct gcm_terms *t, 
 
 	k->cipher->seal(gcm_data(k), gcm_context(&s), out, text, len, t->nonce, t->aad, t->aad_len,
 		tag, GCM_TAG_LEN);
+	gcm_wipe(&s);
 }
 
 /**
@@ -102,6 +114,7 @@ static inline void gcm_open(const struct gcm_key *k, const struct gcm_terms *t, 
 
 	k->cipher->open(gcm_data(k), gcm_context(&s), out, text, len, t->nonce, t->aad, t->aad_len,
 		tag, GCM_TAG_LEN);
+	gcm_wipe(&s);
 }
 
 #endif

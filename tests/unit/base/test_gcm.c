@@ -9,8 +9,10 @@
 /* clang-format on */
 #include "base/gcm.h"
 
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LEN_MAX 5000
 #define AAD_MAX 12
@@ -131,11 +133,47 @@ static void nonce_aad_and_text_change_the_tag(void **state)
 	}
 }
 
+static struct gcm_context_data *left;
+
+static void leave_state(const struct gcm_key_data *k, struct gcm_context_data *c, uint8_t *out,
+	const uint8_t *in, uint64_t len, const uint8_t *its_nonce, const uint8_t *its_aad,
+	uint64_t aad_len, uint8_t *tag, uint64_t tag_len)
+{
+	left = c;
+	memset(c, 0x5a, sizeof(struct gcm_state));
+}
+
+/** Past the checkers of memory: it is a function's that has returned. */
+static void expect_wiped(void)
+{
+	uint8_t bytes[sizeof(struct gcm_state)];
+	int fd = open("/proc/self/mem", O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, bytes, sizeof bytes, (off_t)(uintptr_t)left), sizeof bytes);
+	close(fd);
+	for (unsigned i = 0; i < sizeof bytes; i++)
+		assert_int_not_equal(bytes[i], 0x5a);
+}
+
+static void no_state_is_left_on_the_stack(void **state)
+{
+	static const struct gcm_cipher cipher = {.seal = leave_state, .open = leave_state};
+	const struct gcm_key k = {.cipher = &cipher};
+	uint8_t tag[GCM_TAG_LEN];
+
+	gcm_seal(&k, &terms, text, text, sizeof text, tag);
+	expect_wiped();
+	gcm_open(&k, &terms, text, text, sizeof text, tag);
+	expect_wiped();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_is_as_by_openssl),
 		cmocka_unit_test(keys_and_nonces_of_any_bits_do),
+		cmocka_unit_test(no_state_is_left_on_the_stack),
 		cmocka_unit_test(nonce_aad_and_text_change_the_tag),
 	};
 
