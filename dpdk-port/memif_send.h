@@ -40,21 +40,6 @@ static inline bool memif_send_is_message(const struct msghdr *m)
 }
 
 /**
- * The @p flags of such a sendmsg(), so that it does not wait: who sends and does not read what it
- * is answered would keep the EAL's interrupt thread for ever, and with it who closes a port. There
- * is room for a greeting in each new channel.
- */
-static inline int memif_send_flags(int fd, int flags)
-{
-	int error = errno;
-
-	if (memif_send_is_channel(fd))
-		flags |= MSG_DONTWAIT;
-	errno = error;
-	return flags;
-}
-
-/**
  * @param n  what the real sendmsg() of @p m, on behalf of the driver, has returned; errno is its
  *           reason
  * @return @p n, or the length of the message if its receiver is gone.

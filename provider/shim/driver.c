@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls of DPDK's, in front of libc: dpdk-port/memif_send.h, memif_control.h and fd_wait.h have the
- * reasons. */
+/* Calls of DPDK's, in front of libc: dpdk-port/memif_send.h, memif_dontwait.h, memif_control.h and
+ * fd_wait.h have the reasons. */
 #include "dpdk-port/fd_wait.h"
+#include "dpdk-port/memif_dontwait.h"
 #include "dpdk-port/memif_file.h"
 #include "dpdk-port/memif_send.h"
 #include "provider/shim/shim.h"
@@ -11,6 +12,7 @@
 typedef ssize_t sendmsg_fn(int, const struct msghdr *, int);
 typedef ssize_t recvmsg_fn(int, struct msghdr *, int);
 typedef int accept_fn(int, struct sockaddr *, socklen_t *);
+typedef memif_dontwait_connect_fn connect_fn;
 typedef int epoll_create_fn(int);
 typedef int memfd_create_fn(const char *, unsigned);
 
@@ -22,11 +24,14 @@ static void driver_tell_waiting(void)
 		p->descriptor_wanted();
 }
 
-static ssize_t driver_received(int fd, const struct msghdr *m, ssize_t n)
+static ssize_t driver_receive(recvmsg_fn *fn, int fd, struct msghdr *m, int flags)
 {
 	const struct provider *p = shim_running();
+	ssize_t n = fn(fd, m, memif_dontwait_flags(fd, flags));
 
-	return p && memif_send_is_message(m) ? p->memif_received(fd, m, n) : n;
+	if (memif_dontwait_is_idle(fd, m, n))
+		return MEMIF_SEND_OCTETS;
+	return p ? p->memif_received(fd, m, n) : n;
 }
 
 static void driver_sends(int fd, const struct msghdr *m)
@@ -46,7 +51,7 @@ SHIM_EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 	if (!memif_send_is_message(m) || !shim_is_below(__builtin_return_address(0)))
 		return fn(fd, m, flags);
 	driver_sends(fd, m);
-	n = fn(fd, m, memif_send_flags(fd, flags));
+	n = fn(fd, m, memif_dontwait_flags(fd, flags));
 	return memif_send_told(fd, m, n);
 }
 
@@ -58,7 +63,7 @@ SHIM_EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 	if (!fd_wait_takes_one(m) || !shim_is_below(__builtin_return_address(0)))
 		return fn(fd, m, flags);
 	fd_wait_for_one(fd, driver_tell_waiting);
-	return driver_received(fd, m, fn(fd, m, flags));
+	return memif_send_is_message(m) ? driver_receive(fn, fd, m, flags) : fn(fd, m, flags);
 }
 
 SHIM_EXPORT int accept(int fd, __SOCKADDR_ARG addr, socklen_t *len)
@@ -69,6 +74,16 @@ SHIM_EXPORT int accept(int fd, __SOCKADDR_ARG addr, socklen_t *len)
 	if (rc < 0 && shim_is_below(__builtin_return_address(0)))
 		return fd_wait_accepted(rc, driver_tell_waiting);
 	return rc;
+}
+
+SHIM_EXPORT int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t len)
+{
+	static shim_slot real;
+	connect_fn *fn = (connect_fn *)shim_real_libc(&real, "connect");
+
+	if (!memif_send_is_channel(fd) || !shim_is_below(__builtin_return_address(0)))
+		return fn(fd, to.__sockaddr__, len);
+	return memif_dontwait_connect(fn, fd, to.__sockaddr__, len);
 }
 
 SHIM_EXPORT int epoll_create(int size)

@@ -227,24 +227,38 @@ static void descriptors_left_behind(void **state)
 
 /* ---- a server, whose client is the driver --------------------------------------------------- */
 
-static void a_server_that_sends_what_a_client_does(void **state)
+static const struct sockaddr_un server_name = {
+	.sun_family = AF_UNIX, .sun_path = "\0" SERVER_SOCKET};
+#define SERVER_NAME_LEN ((socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof SERVER_SOCKET))
+
+static int listener_with_room_for(int connections)
 {
-	struct sockaddr_un sun = {.sun_family = AF_UNIX, .sun_path = "\0" SERVER_SOCKET};
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	assert_int_equal(bind(listener, (const struct sockaddr *)&server_name, SERVER_NAME_LEN), 0);
+	assert_int_equal(listen(listener, connections), 0);
+	return listener;
+}
+
+static struct port *open_client(void)
+{
 	struct port_config cfg = {.device = "net_memif1,role=client,socket=" SERVER_SOCKET,
 		.memory_mib = 8,
 		.log = &sink};
-	struct memif_peer_message m = {.type = MEMIF_PEER_HELLO};
-	int listener = socket(AF_UNIX, SOCK_SEQPACKET, 0), channel;
 	struct port_error e = {""};
 	struct port *client;
 
-	assert_int_equal(
-		bind(listener, (struct sockaddr *)&sun,
-			(socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof SERVER_SOCKET)),
-		0);
-	assert_int_equal(listen(listener, 4), 0);
 	if (port_open(&cfg, &client, &e))
 		fail_msg("%s", e.text);
+	return client;
+}
+
+static void a_server_that_sends_what_a_client_does(void **state)
+{
+	struct memif_peer_message m = {.type = MEMIF_PEER_HELLO};
+	int listener = listener_with_room_for(4), channel;
+	struct port *client = open_client();
+
 	channel = accept(listener, NULL, NULL);
 	m.rest[32 + 2] = m.rest[32] = 0;
 	m.rest[33] = m.rest[35] = 2; /* versions from 2.0 to 2.0 */
@@ -254,6 +268,37 @@ static void a_server_that_sends_what_a_client_does(void **state)
 	say(channel, (struct memif_peer_message){.type = MEMIF_PEER_CONNECTED}, -1);
 	assert_ended(channel, 0, "it sends a message that it may not");
 	assert_false(port_watch(client));
+	port_close(client);
+	close(listener);
+}
+
+/** One that was stopped, for example. The kernel has connections wait for it, but not many. */
+static void a_server_that_accepts_nobody(void **state)
+{
+	int listener = listener_with_room_for(1), waiting[8], channel;
+	struct port *client;
+	unsigned n = 0;
+
+	do
+		waiting[n] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+	while (connect(waiting[n++], (const struct sockaddr *)&server_name, SERVER_NAME_LEN) == 0 &&
+		n < 8);
+	client = open_client();
+	assert_false(port_watch(client));
+	port_close(client);
+	/* It comes when there is room. */
+	client = open_client();
+	while (n--) {
+		if (n)
+			close(accept(listener, NULL, NULL));
+		close(waiting[n]);
+	}
+	assert_int_equal(fcntl(listener, F_SETFL, O_NONBLOCK), 0);
+	while ((channel = accept(listener, NULL, NULL)) < 0) {
+		assert_false(port_watch(client));
+		nap();
+	}
+	close(channel);
 	port_close(client);
 	close(listener);
 }
@@ -290,6 +335,7 @@ int main(void)
 		cmocka_unit_test(more_rings_than_queues),
 		cmocka_unit_test(descriptors_left_behind),
 		cmocka_unit_test(a_server_that_sends_what_a_client_does),
+		cmocka_unit_test(a_server_that_accepts_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

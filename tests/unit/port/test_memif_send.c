@@ -65,33 +65,6 @@ static void what_was_sent_was_sent(void **state)
 	close(pair[1]);
 }
 
-/** Who is not read is told so at once, though its socket waits. */
-static void a_channel_does_not_wait(void **state)
-{
-	int pair[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
-	while (sendmsg(pair[0], &message, memif_send_flags(pair[0], 0)) == 128)
-		;
-	assert_int_equal(errno, EAGAIN);
-	assert_int_equal(memif_send_flags(pair[0], MSG_NOSIGNAL), MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(pair[0]);
-	close(pair[1]);
-}
-
-static void other_sockets_wait(void **state)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0), inet = socket(AF_INET, SOCK_DGRAM, 0);
-
-	errno = ENOENT;
-	assert_int_equal(memif_send_flags(fd, 0), 0);
-	assert_int_equal(memif_send_flags(inet, MSG_OOB), MSG_OOB);
-	assert_int_equal(memif_send_flags(-1, 0), 0);
-	assert_int_equal(errno, ENOENT);
-	close(fd);
-	close(inet);
-}
-
 static void memif_s_messages_have_one_length(void **state)
 {
 	struct iovec whole = {first, MEMIF_SEND_OCTETS};
@@ -112,8 +85,6 @@ int main(void)
 		cmocka_unit_test(a_channel_whose_peer_is_gone_took_it),
 		cmocka_unit_test(other_failures_are_told),
 		cmocka_unit_test(what_was_sent_was_sent),
-		cmocka_unit_test(a_channel_does_not_wait),
-		cmocka_unit_test(other_sockets_wait),
 		cmocka_unit_test(memif_s_messages_have_one_length),
 	};
 
