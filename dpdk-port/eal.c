@@ -341,9 +341,9 @@ static void eal_take_turn(void *arg)
 }
 
 /** @return false: there is no memory for it. */
-static bool eal_queue_turn(struct turn *t)
+static bool eal_queue_turn(struct turn *t, uint64_t us)
 {
-	if (sem_init(&t->over, 0, 0) || rte_eal_alarm_set(1, eal_take_turn, t))
+	if (sem_init(&t->over, 0, 0) || rte_eal_alarm_set(us, eal_take_turn, t))
 		return false;
 	intr_gate_let_go();
 	return true;
@@ -356,14 +356,19 @@ static void eal_await_turn(struct turn *t)
 	sem_destroy(&t->over);
 }
 
-void eal_call_in_turn(void (*fn)(void *arg), void *arg)
+void eal_call_in_later_turn(uint64_t us, void (*fn)(void *arg), void *arg)
 {
 	struct turn t = {.fn = fn, .arg = arg};
 
-	if (eal_queue_turn(&t))
+	if (eal_queue_turn(&t, us))
 		eal_await_turn(&t);
 	else
 		fn(arg); /* out of turn is better than not at all */
+}
+
+void eal_call_in_turn(void (*fn)(void *arg), void *arg)
+{
+	eal_call_in_later_turn(1, fn, arg);
 }
 
 bool eal_try_in_turn(void (*fn)(void *arg), void *arg)
@@ -372,7 +377,7 @@ bool eal_try_in_turn(void (*fn)(void *arg), void *arg)
 	struct timespec end;
 	int r;
 
-	if (!eal_queue_turn(&t))
+	if (!eal_queue_turn(&t, 1))
 		return false;
 	end = clock_after(TURN_PATIENCE_NS);
 	do

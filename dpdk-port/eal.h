@@ -34,6 +34,10 @@ void eal_call_in_turn(void (*fn)(void *arg), void *arg);
  */
 bool eal_try_in_turn(void (*fn)(void *arg), void *arg);
 
+/** As eal_call_in_turn(), but not before @p us microseconds: what waits for that thread comes
+ * first. */
+void eal_call_in_later_turn(uint64_t us, void (*fn)(void *arg), void *arg);
+
 /** When we started the EAL, to calibrate a clock; NULL: it was there before. */
 const struct clock_sample *eal_clock_sample(void);
 

@@ -2,6 +2,7 @@
 #include "dpdk-port/memif_driver.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <rte_ethdev.h>
 #include <rte_interrupts.h>
 #include <rte_version.h>
@@ -101,4 +102,12 @@ int memif_driver_channel(uint16_t id)
 		device ? device->data->internals->channel : NULL;
 
 	return channel ? rte_intr_fd_get(*channel) : -1;
+}
+
+bool memif_driver_has_input(uint16_t id)
+{
+	/* As that thread asks. */
+	struct pollfd p = {.fd = memif_driver_channel(id), .events = POLLIN | POLLPRI | POLLRDHUP};
+
+	return p.fd >= 0 && poll(&p, 1, 0) > 0;
 }

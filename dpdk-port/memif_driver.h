@@ -51,4 +51,14 @@ int memif_driver_files(uint16_t id, int fds[MEMIF_REGIONS_MAX]);
  */
 int memif_driver_channel(uint16_t id);
 
+/**
+ * Has the driver yet to take something, if only its end, from port @p id's connection? Then its
+ * handler is about to be called. The EAL's interrupt thread takes several events at a time, and
+ * looks for the handler of each by the number of the descriptor alone. So who closed that
+ * connection now, in another handler, would leave the event to whatever gets the number next: a
+ * driver that waits for what has not come, and with it all that happens in this thread. Without
+ * input there is no such event. In the EAL's interrupt thread.
+ */
+bool memif_driver_has_input(uint16_t id);
+
 #endif

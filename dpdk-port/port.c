@@ -6,6 +6,7 @@
 #include "dpdk-port/eal.h"
 #include "dpdk-port/external.h"
 #include "dpdk-port/intr_gate.h"
+#include "dpdk-port/memif_driver.h"
 #include "dpdk-port/vlan.h"
 
 #include <linux/if_packet.h>
@@ -321,6 +322,9 @@ static void port_restart(void *port)
 {
 	struct port *p = port;
 
+	/* The server says something at last: that is heard first. */
+	if (memif_driver_has_input(p->id))
+		return;
 	if (p->started)
 		rte_eth_dev_stop(p->id);
 	p->started = rte_eth_dev_start(p->id) == 0;

@@ -6,6 +6,7 @@
 #include "dpdk-port/external.h"
 #include "dpdk-port/intr_gate.h"
 #include "dpdk-port/memif.h"
+#include "dpdk-port/memif_driver.h"
 #include "dpdk-port/memif_guard.h"
 #include "dpdk-port/packet.h"
 #include "dpdk-port/pci.h"
@@ -591,17 +592,44 @@ static void port_stop_and_close(void *port)
 		rte_eth_dev_close(p->id);
 }
 
+/** A memif's own handler comes first, for which that thread gets the time. But not for ever: its
+ * peer may send without an end. */
+#define PORT_WAY_US    1000
+#define PORT_WAY_GIVEN 1000
+
+struct port_shutdown {
+	struct port *p;
+	void (*how)(void *port);
+	unsigned gave_way;
+	bool over;
+};
+
+static void port_shut_down_memif(void *shutdown)
+{
+	struct port_shutdown *s = shutdown;
+
+	if (memif_driver_has_input(s->p->id) && s->gave_way++ < PORT_WAY_GIVEN)
+		return;
+	s->how(s->p);
+	s->over = true;
+}
+
 /**
  * memif's handler of a peer that goes looks at what is freed here, without a lock: it runs in the
  * EAL's interrupt thread, so this does too.
  */
 static void port_shut_down(struct port *p, void (*how)(void *port))
 {
+	struct port_shutdown s = {.p = p, .how = how};
+
 	port_drop(p);
-	if (port_is_memif(p))
-		eal_call_in_turn(how, p);
-	else
+	if (!port_is_memif(p)) {
 		how(p);
+		return;
+	}
+	eal_call_in_turn(port_shut_down_memif, &s);
+	while (!s.over)
+		eal_call_in_later_turn(PORT_WAY_US, port_shut_down_memif, &s);
 }
 
 /**
