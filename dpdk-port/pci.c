@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/pci.h"
 
+#include "base/sysfs.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,26 +64,18 @@ static const struct {
 	{0x1414, 0, "mana"},
 };
 
-/** A number that sysfs has of the device at @p path. @return 0 where there is none. */
-static unsigned pci_number(const char *path, const char *name)
+/** What sysfs says of the device at @p path. */
+static uint64_t pci_number(const char *path, const char *name)
 {
 	char file[PATH_MAX + 8];
-	unsigned n = 0;
-	FILE *f;
 
 	snprintf(file, sizeof file, "%s/%s", path, name);
-	f = fopen(file, "re");
-	if (!f)
-		return 0;
-	if (fscanf(f, "%x", &n) != 1)
-		n = 0;
-	fclose(f);
-	return n;
+	return sysfs_number(file);
 }
 
 const char *pci_shared_driver(const char *path)
 {
-	unsigned vendor = pci_number(path, "vendor"), device = pci_number(path, "device");
+	uint64_t vendor = pci_number(path, "vendor"), device = pci_number(path, "device");
 
 	if (pci_number(path, "class") >> 16 != PCI_CLASS_NETWORK)
 		return NULL;

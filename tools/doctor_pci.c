@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a PCI device needs, in the order of docs/deploy.md. */
+#include "base/sysfs.h"
 #include "dpdk-port/pci.h"
 #include "dpdk-port/pool.h"
 #include "tools/doctor.h"
@@ -44,20 +45,6 @@ static uint64_t doctor_pci_needed_mib(const struct doctor *d)
 	       DOCTOR_PCI_MORE_MIB;
 }
 
-/** The number in a file. @return 0 where there is none. */
-static uint64_t doctor_pci_number(const char *path)
-{
-	uint64_t n = 0;
-	FILE *f = fopen(path, "re");
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "%" SCNu64, &n) != 1)
-		n = 0;
-	fclose(f);
-	return n;
-}
-
 /** Free hugepages of all sizes, in MiB. Directories are called hugepages-2048kB. */
 static uint64_t doctor_pci_free_mib(const struct doctor_pci_host *host)
 {
@@ -76,7 +63,7 @@ static uint64_t doctor_pci_free_mib(const struct doctor_pci_host *host)
 		if (sscanf(entry->d_name, "hugepages-%" SCNu64 "kB", &size) != 1)
 			continue;
 		snprintf(path, sizeof path, "%s/%s/free_hugepages", directory, entry->d_name);
-		kib += size * doctor_pci_number(path);
+		kib += size * sysfs_number(path);
 	}
 	closedir(dir);
 	return kib / 1024;
@@ -97,7 +84,7 @@ static void doctor_pci_look_at_hugepages(const struct doctor_pci *p)
 		there, needed);
 	snprintf(path, sizeof path, "%s/proc/sys/vm/nr_hugepages", p->host->root);
 	doctor_advise(p->d, "as root: echo %" PRIu64 " >/proc/sys/vm/nr_hugepages",
-		doctor_pci_number(path) + (needed - there + 1) / 2);
+		sysfs_number(path) + (needed - there + 1) / 2);
 }
 
 static void doctor_pci_look_at_limit(const struct doctor_pci *p)

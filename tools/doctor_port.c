@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/sysfs.h"
 #include "base/wait_limit.h"
 #include "dpdk-port/capability.h"
 #include "dpdk-port/eal.h"
@@ -267,21 +268,13 @@ static bool doctor_port_await_link(struct doctor *d)
 	return up;
 }
 
-/** A number of a Linux interface, from sysfs. @return 0: it does not tell. */
-static int doctor_port_number(const char *interface, const char *what)
+/** What sysfs says of a Linux interface. */
+static unsigned doctor_port_number(const char *interface, const char *what)
 {
 	char path[64 + IFNAMSIZ];
-	int number;
-	FILE *f;
 
 	snprintf(path, sizeof path, "/sys/class/net/%s/%s", interface, what);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	if (fscanf(f, "%i", &number) != 1)
-		number = 0;
-	fclose(f);
-	return number;
+	return (unsigned)sysfs_number(path);
 }
 
 /** Does @p name, a VLAN or the like, stand on @p other? */
@@ -296,11 +289,12 @@ static bool doctor_port_stands_on(const char *name, const char *other)
 /** What the link of a Linux interface wants: what it stands on, a veth's other end, or a cable. */
 static void doctor_port_advise_link_of(struct doctor *d, const char *name)
 {
-	int own = doctor_port_number(name, "ifindex"), on = doctor_port_number(name, "iflink");
+	unsigned own = doctor_port_number(name, "ifindex");
+	unsigned on = doctor_port_number(name, "iflink");
 	char other[IFNAMSIZ] = "";
-	bool is_here = on > 0 && if_indextoname((unsigned)on, other);
+	bool is_here = on && if_indextoname(on, other);
 
-	if (on <= 0 || on == own)
+	if (!on || on == own)
 		doctor_advise(d,
 			"plug in the cable of %s, or switch on the port at its other end, until "
 			"\"ethtool %s\" says \"Link detected: yes\"",
@@ -314,7 +308,7 @@ static void doctor_port_advise_link_of(struct doctor *d, const char *name)
 	else /* if the number is one of ours too, by chance, it does not lead back */
 		doctor_advise(d,
 			"\"ip link set INTERFACE up\" in the network namespace of the other end of "
-			"%s, whose number there is %d (\"ip link\" shows numbers)",
+			"%s, whose number there is %u (\"ip link\" shows numbers)",
 			name, on);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The host over the kernel's own TCP: sockets are all that it has below. */
+#include "base/sysfs.h"
 #include "host/config_kernel.h"
 #include "host/guid.h"
 #include "host/net_priv.h"
@@ -114,19 +115,14 @@ static bool net_kernel_link(struct net *n, uint32_t *speed)
 static uint32_t net_kernel_speed(const struct net *n)
 {
 	char name[IF_NAMESIZE], path[64];
-	FILE *f = NULL;
-	int mbps = 0;
+	uint64_t mbps;
 
-	if (net_kernel_name(n, name)) {
-		snprintf(path, sizeof path, "/sys/class/net/%s/speed", name);
-		f = fopen(path, "re");
-	}
-	/* Not every interface has one, and -1 is for "unknown". */
-	if (f && (fscanf(f, "%d", &mbps) != 1 || mbps < 0))
-		mbps = 0;
-	if (f)
-		fclose(f);
-	return (uint32_t)mbps;
+	if (!net_kernel_name(n, name))
+		return 0;
+	/* Not every interface has one, and -1, with or without a sign, is for "unknown". */
+	snprintf(path, sizeof path, "/sys/class/net/%s/speed", name);
+	mbps = sysfs_number(path);
+	return mbps > INT32_MAX ? 0 : (uint32_t)mbps;
 }
 
 static bool net_kernel_is_gone(const struct net *n)
