@@ -9,13 +9,20 @@
 #include "dpdk-port/memif_driver.h"
 #include "dpdk-port/vlan.h"
 
+#include "base/sysfs.h"
+
+#include <errno.h>
 #include <linux/if_packet.h>
+#include <net/if.h>
 #include <rte_dev.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 /** Watches (of 100 ms) that a memif client gets to connect before it is started anew. */
 #define PORT_PATIENCE 20
+
+/** Watches after which Linux has told what a carrier is that has changed (carrier.h). */
+#define PORT_DOUBT 11
 
 const struct port_caps *port_get_caps(const struct port *p)
 {
@@ -268,7 +275,10 @@ static bool port_has_carrier(struct port *p)
 /** A TAP's interface may be deleted under it, too, of which its driver does not tell. */
 static void port_look_for_tap(struct port *p)
 {
-	if (p->is_tap && p->rx_fd >= 0 && rxfd_tap_is_gone(p->rx_fd))
+	char name[IF_NAMESIZE];
+
+	if (p->rx_fd >= 0 ? p->is_tap && rxfd_tap_is_gone(p->rx_fd)
+			  : p->tap && !if_indextoname(p->tap, name) && errno == ENXIO)
 		atomic_store_explicit(&p->gone, true, memory_order_relaxed);
 }
 
@@ -277,14 +287,25 @@ bool port_is_gone(const struct port *p)
 	return atomic_load_explicit(&p->gone, memory_order_relaxed);
 }
 
-/** A packet socket polls readable after its interface went down, until it has told so. */
-static void port_take_error(const struct port *p)
+/** A packet socket polls readable after its interface went down, until it has told so. @return it
+ * has told so. */
+static bool port_take_error(const struct port *p)
 {
-	int error;
+	int error = 0;
 	socklen_t len = sizeof error;
 
-	if (p->if_index)
-		getsockopt(p->rx_fd, SOL_SOCKET, SO_ERROR, &error, &len);
+	return p->if_index && getsockopt(p->rx_fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 &&
+	       error == ENETDOWN;
+}
+
+/** Has the kernel's interface been down since the last watch, whatever it is now? */
+static bool port_has_been_down(struct port *p)
+{
+	uint64_t changes = sysfs_number_of(p->carrier_fd);
+	bool has_changed = changes != p->carrier_changes;
+
+	p->carrier_changes = changes;
+	return port_take_error(p) || has_changed;
 }
 
 void port_let_go(const struct port *p)
@@ -302,7 +323,9 @@ bool port_link(struct port *p, uint32_t *speed)
 	port_look_for_tap(p);
 	if ((p->if_index && !port_has_carrier(p)) || (p->is_tap && port_is_gone(p)))
 		l.link_status = RTE_ETH_LINK_DOWN;
-	p->link_up = p->started && l.link_status == RTE_ETH_LINK_UP;
+	if (!p->started || l.link_status == RTE_ETH_LINK_DOWN)
+		p->doubtful = 0;
+	p->link_up = p->started && l.link_status == RTE_ETH_LINK_UP && !p->doubtful;
 	/* A memif has a connection now. */
 	if (p->link_up && !was_up)
 		holding_keep_private(&p->holding);
@@ -342,11 +365,20 @@ static void port_watch_memif(struct port *p)
 	p->rx_fd = p->rx_event ? l->rx.end.fd : -1;
 }
 
+/** What it is connected to may be another after its link was down, however short. */
+static void port_watch_interface(struct port *p)
+{
+	if (p->doubtful)
+		p->doubtful--;
+	if (port_has_been_down(p) && p->watched_up)
+		p->doubtful = PORT_DOUBT;
+	p->watched_up = port_link(p, NULL) || p->doubtful;
+}
+
 bool port_watch(struct port *p)
 {
 	intr_gate_pass(p->intr_gate);
-	port_take_error(p);
-	port_link(p, NULL);
+	port_watch_interface(p);
 	if (p->is_memif)
 		port_watch_memif(p);
 	/* It would poll in error without end. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/capability.h"
+#include "dpdk-port/carrier.h"
 #include "dpdk-port/descriptors.h"
 #include "dpdk-port/device_args.h"
 #include "dpdk-port/eal.h"
@@ -14,6 +15,8 @@
 #include "dpdk-port/port_private.h"
 #include "dpdk-port/rxfd.h"
 
+#include "base/sysfs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_packet.h>
@@ -27,6 +30,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define PORT_DESC 512 /* ring entries: enough for a burst, few enough to stay in the cache */
 #define MTU_MIN   576
@@ -527,6 +531,19 @@ static int port_learn_mac(struct opening *o)
 	return 0;
 }
 
+/** What the kernel says of the interface under the port. */
+static void port_begin_watching(struct opening *o)
+{
+	struct port *p = o->p;
+
+	if (!o->ifname[0])
+		return;
+	p->carrier_fd = carrier_open_changes(o->ifname, o->info.if_index);
+	p->carrier_changes = sysfs_number_of(p->carrier_fd);
+	if (p->is_tap && p->rx_fd < 0)
+		p->tap = o->info.if_index;
+}
+
 static int port_start_device(struct opening *o)
 {
 	struct port *p = o->p;
@@ -546,6 +563,7 @@ static int port_start_device(struct opening *o)
 	r = port_learn_mac(o);
 	if (r)
 		return r;
+	port_begin_watching(o);
 	port_link(p, NULL);
 	return 0;
 }
@@ -652,6 +670,8 @@ static void port_free_pool(const struct port *p, struct rte_mempool *pool)
 /** Undo what port_open() did, as far as it came. */
 static void port_dismantle(struct port *p)
 {
+	if (p->carrier_fd >= 0)
+		close(p->carrier_fd);
 	memif_link_free(&p->memif);
 	intr_gate_destroy(p->intr_gate);
 	if (p->id < RTE_MAX_ETHPORTS) {
@@ -729,7 +749,7 @@ int port_open(const struct port_config *config, struct port **out, struct port_e
 		return -ENOMEM;
 	}
 	o.p->log = cfg->log;
-	o.p->rx_fd = -1;
+	o.p->rx_fd = o.p->carrier_fd = -1;
 	o.p->vlan = cfg->vlan;
 	o.p->id = RTE_MAX_ETHPORTS;
 	pthread_mutex_lock(&port_open_lock);

@@ -36,6 +36,21 @@ watched() {
 	wait_for "$patience" has_lines server 'IBV_EVENT_PORT_ACTIVE' 1 || { say "nothing of the cable's return"; return 1; }
 }
 
+# So short that nothing but the count of the carrier's changes tells of it.
+flap() {
+	netns_in router ip -batch - <<<"$(printf 'link set server %s\n' down up)"
+	wait_for "$patience" has_carrier
+}
+
+flapped() {
+	start server stdbuf -oL ibv_asyncwatch
+	wait_for "$patience" has_lines server 'async event' 1 || { say "ibv_asyncwatch does not start"; return 1; }
+	wait_for "$patience" has_line "$(stack_log_of server)" ': link up' || { say "the link does not come up"; return 1; }
+	flap
+	wait_for "$patience" has_lines server 'IBV_EVENT_PORT_ERR' 1 || { say "nothing of the cable's end"; return 1; }
+	wait_for "$patience" has_lines server 'IBV_EVENT_PORT_ACTIVE' 1 || { say "nothing of the cable's return"; return 1; }
+}
+
 reports() { # STATE
 	start server ibv_devinfo
 	wait "$started"
@@ -95,6 +110,7 @@ deleted() {
 }
 
 run_case events watched
+run_case flap flapped
 run_case state told
 run_case said_again said_again
 run_case begun_without begun_without

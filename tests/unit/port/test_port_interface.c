@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A port over an interface of the kernel's, whose carrier goes and comes, or that is deleted. */
+#include "dpdk-port/carrier.h"
+#include "dpdk-port/port_private.h"
+#include "support/limit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Linux 5.0 */
+#ifndef TUNSETCARRIER
+#define TUNSETCARRIER _IOW('T', 226, int)
+#endif
+
+static time_t end;
+
+static void nap(void)
+{
+	assert_true(time(NULL) < end);
+	usleep(1000);
+}
+
+static struct port *open_port(const char *driver, const char *interface)
+{
+	char device[64];
+	struct port_config cfg = {.device = device, .memory_mib = 8};
+	struct port_error e = {""};
+	struct port *p = NULL;
+
+	snprintf(device, sizeof device, "%s,iface=%s", driver, interface);
+	if (port_open(&cfg, &p, &e) != 0)
+		fail_msg("%s", e.text);
+	return p;
+}
+
+/** A TAP that lives as long as the descriptor. @param name is completed. */
+static int make_tap(char name[IFNAMSIZ], short flags)
+{
+	struct ifreq r = {.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | flags)};
+	int fd = open("/dev/net/tun", O_RDWR);
+
+	/* Tests run without root too. */
+	if (fd < 0 || geteuid() != 0)
+		skip();
+	memcpy(r.ifr_name, "uiwi%d", 7);
+	assert_return_code(ioctl(fd, TUNSETIFF, &r), errno);
+	memcpy(name, r.ifr_name, IFNAMSIZ);
+	return fd;
+}
+
+static void set_up(const char *name, bool up)
+{
+	struct ifreq r = {.ifr_flags = up ? IFF_UP : 0};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	memcpy(r.ifr_name, name, IFNAMSIZ);
+	assert_return_code(ioctl(fd, SIOCSIFFLAGS, &r), errno);
+	close(fd);
+}
+
+static void set_carrier(int tap, int on)
+{
+	if (ioctl(tap, TUNSETCARRIER, &on))
+		skip();
+}
+
+/** /sys may be another network namespace's. */
+static bool sysfs_has(const char *name)
+{
+	int fd = carrier_open_changes(name, if_nametoindex(name));
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void wait_until_up(struct port *p)
+{
+	while (!port_watch(p))
+		nap();
+}
+
+/** It is told of as any that was down for longer. */
+static void a_carrier_that_is_back_at_the_next_look(void **state)
+{
+	char name[IFNAMSIZ];
+	int tap = make_tap(name, 0);
+	struct port *p;
+
+	set_carrier(tap, 1);
+	if (!sysfs_has(name)) {
+		close(tap);
+		skip();
+	}
+	set_up(name, true);
+	p = open_port("net_af_packet0", name);
+	wait_until_up(p);
+	assert_true(port_watch(p));
+	set_carrier(tap, 0);
+	set_carrier(tap, 1);
+	while (carrier_get(p->rx_fd, p->if_index) != CARRIER_UP)
+		nap();
+	assert_false(port_watch(p));
+	assert_false(port_link(p, NULL));
+	wait_until_up(p);
+	assert_true(port_link(p, NULL));
+	assert_true(port_watch(p));
+	port_close(p);
+	close(tap);
+}
+
+static void an_interface_that_is_back_at_the_next_look(void **state)
+{
+	char name[IFNAMSIZ];
+	int tap = make_tap(name, 0);
+	struct port *p;
+
+	set_up(name, true);
+	p = open_port("net_af_packet0", name);
+	wait_until_up(p);
+	set_up(name, false);
+	set_up(name, true);
+	while (carrier_get(p->rx_fd, p->if_index) != CARRIER_UP)
+		nap();
+	assert_false(port_watch(p));
+	wait_until_up(p);
+	port_close(p);
+	close(tap);
+}
+
+/** What was the carrier's before the port was there is not told of. */
+static void a_carrier_that_was_back_before(void **state)
+{
+	char name[IFNAMSIZ];
+	int tap = make_tap(name, 0);
+	struct port *p;
+
+	set_up(name, true);
+	set_carrier(tap, 0);
+	set_carrier(tap, 1);
+	p = open_port("net_af_packet0", name);
+	wait_until_up(p);
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(port_watch(p));
+	port_close(p);
+	close(tap);
+}
+
+static void a_carrier_that_stays_away(void **state)
+{
+	char name[IFNAMSIZ];
+	int tap = make_tap(name, 0);
+	struct port *p;
+
+	set_carrier(tap, 1);
+	set_up(name, true);
+	p = open_port("net_af_packet0", name);
+	wait_until_up(p);
+	set_carrier(tap, 0);
+	while (port_link(p, NULL))
+		nap();
+	assert_false(port_watch(p));
+	set_carrier(tap, 1);
+	while (!port_link(p, NULL))
+		nap();
+	/* Its end was told of: it is up at once. */
+	assert_true(port_watch(p));
+	port_close(p);
+	close(tap);
+}
+
+/** As its queue is one of two, which cannot be told from each other. */
+static void a_tap_without_a_descriptor_that_is_deleted(void **state)
+{
+	char name[IFNAMSIZ], command[64];
+	int queue = make_tap(name, IFF_MULTI_QUEUE);
+	struct port *p;
+
+	assert_int_equal(fcntl(queue, F_SETFL, O_ASYNC | O_NONBLOCK), 0);
+	p = open_port("net_tap0", name);
+	assert_int_equal(port_rx_fd(p), -1);
+	wait_until_up(p);
+	assert_false(port_is_gone(p));
+	snprintf(command, sizeof command, "ip link del %s", name);
+	assert_int_equal(system(command), 0);
+	assert_false(port_watch(p));
+	assert_true(port_is_gone(p));
+	port_close(p);
+	close(queue);
+}
+
+static int setup(void **state)
+{
+	end = time(NULL) + LIMIT_S;
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_carrier_that_is_back_at_the_next_look),
+		cmocka_unit_test(an_interface_that_is_back_at_the_next_look),
+		cmocka_unit_test(a_carrier_that_was_back_before),
+		cmocka_unit_test(a_carrier_that_stays_away),
+		cmocka_unit_test(a_tap_without_a_descriptor_that_is_deleted),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}
