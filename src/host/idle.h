@@ -72,7 +72,8 @@
 
 struct idle {
 	bool relaxed;         /**< prefer processor time to latency */
-	bool tells;           /**< the port has a descriptor that becomes readable with packets */
+	bool tells;           /**< the port has a descriptor that becomes readable with packets, or
+				 none can come */
 	bool unwatched;       /**< and always does so, and there is no link to look at */
 	bool away;            /**< the application drives */
 	bool trying;          /**< this sleep is a pause for the application to show itself */

@@ -132,8 +132,8 @@ static uint64_t engine_thread_housekeeping(struct engine_thread *t)
 	if (up != t->link_up && t->cfg.link_changed)
 		t->cfg.link_changed(t->cfg.ctx, up);
 	t->link_up = up;
-	/* A memif's descriptor comes and goes with its peer. */
-	t->idle.tells = p->source->fd(p) >= 0;
+	/* A memif's descriptor comes and goes with its peer. Without a link nothing comes. */
+	t->idle.tells = p->source->fd(p) >= 0 || !up;
 	if (t->cfg.housekeeping)
 		t->cfg.housekeeping(t->cfg.ctx);
 	engine_unlock(p->engine);

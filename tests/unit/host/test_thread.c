@@ -192,6 +192,38 @@ static void what_a_peer_sent_is_taken_before_it_is_found_to_have_ended(void **st
 	assert_int_equal(atomic_load(&received_before_watch), had + LAST_WORDS + 1);
 }
 
+static bool watch_a_link_that_is_down(struct poller *p)
+{
+	return false;
+}
+
+static uint64_t sleeps_until(const struct engine_thread *t, unsigned n)
+{
+	while (atomic_load(&housekeepings) < n)
+		sched_yield();
+	return engine_thread_stats(t).sleeps;
+}
+
+/** Nothing tells of packets, but none can come. */
+static void a_port_without_a_link_is_not_looked_at_all_the_time(void **state)
+{
+	const struct poller_source *before = poller.source;
+	struct poller_source source = *before;
+	struct engine_thread *t;
+	uint64_t sleeps;
+
+	assert_int_equal(port_rx_fd(port), -1);
+	source.watch = watch_a_link_that_is_down;
+	poller.source = &source;
+	atomic_store(&housekeepings, 0);
+	t = start(false, -1);
+	sleeps = sleeps_until(t, 3);
+	sleeps = sleeps_until(t, 8) - sleeps;
+	engine_thread_stop(t);
+	poller.source = before;
+	assert_in_range(sleeps, 1, 5 * 4);
+}
+
 static void a_polling_application_is_left_alone(void **state)
 {
 	struct engine_thread *t = start(false, -1);
@@ -456,6 +488,7 @@ int main(void)
 		cmocka_unit_test(the_link_is_told_and_housekeeping_done),
 		cmocka_unit_test(housekeeping_goes_on_when_the_counter_jumps),
 		cmocka_unit_test(what_a_peer_sent_is_taken_before_it_is_found_to_have_ended),
+		cmocka_unit_test(a_port_without_a_link_is_not_looked_at_all_the_time),
 		cmocka_unit_test(a_polling_application_is_left_alone),
 		cmocka_unit_test(an_application_that_goes_to_sleep_is_served),
 		cmocka_unit_test(an_application_that_was_woken_is_left_alone),
