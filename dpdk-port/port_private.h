@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file port_private.h Shared by port_open.c and port.c. */
+/** @file port_private.h Shared by port.c and those that open and close a port. */
 #ifndef DPDK_PORT_PORT_PRIVATE_H
 #define DPDK_PORT_PORT_PRIVATE_H
 
