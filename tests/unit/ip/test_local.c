@@ -363,6 +363,19 @@ static void claim(struct host *h, uint8_t last)
 	host_input(h, &na, 0);
 }
 
+/** Another station tries to have fd00::1. */
+static void probe(struct host *h)
+{
+	struct bytes ns = bytes("33 33 ff 00 00 01 02 00 00 00 00 66 86 dd 60 00 00 00 00 18 3a ff"
+				"00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"
+				"ff 02 00 00 00 00 00 00 00 00 00 01 ff 00 00 01"
+				"87 00 00 00 00 00 00 00"
+				"fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01");
+
+	fix_v6(&ns);
+	host_input(h, &ns, 0);
+}
+
 /** Who forges claims while the link comes up does not take away what is used. */
 static void claim_of_an_address_in_use_is_asked_about(void **state)
 {
@@ -414,7 +427,10 @@ static void address_that_was_claimed_is_tried_again(void **state)
 		assert_in_range(h->now - since, wait / 2, wait + wait / 2 + SECOND / 5);
 		assert_false(ip_addr_is_local(h->ip, &a));
 		claim(h, 7); /* nothing to us */
-		claim(h, 1);
+		if (i % 2)
+			probe(h);
+		else
+			claim(h, 1);
 		since = h->now;
 		wait = 2 * wait < 640 * SECOND ? 2 * wait : 640 * SECOND;
 	}
