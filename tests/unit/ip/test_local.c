@@ -420,7 +420,8 @@ static void address_that_was_claimed_is_tried_again(void **state)
 	host_run(h, 2 * SECOND); /* the other address is done */
 	since = h->now - 2 * SECOND;
 	for (unsigned i = 0; i < 10; i++) {
-		claim(h, 1); /* not asked for: it tells nothing of the next try */
+		if (i % 2) /* not asked for: it tells nothing of the next try */
+			claim(h, 1);
 		host_forget(h);
 		while (said(h).ns == 0 && h->now - since < 10000 * SECOND)
 			host_run(h, SECOND / 10);
