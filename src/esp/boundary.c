@@ -351,6 +351,11 @@ static enum ip_ipsec_verdict esp_boundary_input(void *ctx, const struct ip_flow 
 	}
 }
 
+static bool esp_boundary_clear(void *ctx, const struct ip_flow *f)
+{
+	return esp_boundary_arrive(ctx, f, NULL, NULL) == IP_IPSEC_PASS;
+}
+
 /* ---- paths --------------------------------------------------------------------------------- */
 
 static uint16_t esp_boundary_room(void *ctx, const struct ip_addr *src, const struct ip_addr *dst,
@@ -389,6 +394,7 @@ int esp_boundary_create(const struct esp_boundary_config *cfg, struct esp_bounda
 	b->ops = (struct ip_ipsec){.ctx = b,
 		.output = esp_boundary_output,
 		.input = esp_boundary_input,
+		.clear = esp_boundary_clear,
 		.room = esp_boundary_room,
 		.sent = esp_boundary_sent};
 	b->pool = cfg->pool;

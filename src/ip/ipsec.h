@@ -53,6 +53,12 @@ struct ip_ipsec {
 	enum ip_ipsec_verdict (*input)(void *ctx, const struct ip_flow *f, struct rte_mbuf **m,
 		uint16_t l4_off, const void **secured, uint64_t now);
 	/**
+	 * A packet has come in the clear, for an address of ours, and goes no further because of
+	 * its headers.
+	 * @return it may come so, and may be answered; false: it may not, and was counted.
+	 */
+	bool (*clear)(void *ctx, const struct ip_flow *f);
+	/**
 	 * The longest packet from @p src to @p dst that is at most @p mtu long as it leaves.
 	 * @param[out] to where it goes then: @p dst, or the other end of a tunnel.
 	 */

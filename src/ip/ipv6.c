@@ -57,11 +57,12 @@ static bool ipv6_find_upper(const struct walk *w, struct icmp_about *about)
 	return false;
 }
 
-static void ipv6_parameter_problem(struct walk *w, uint8_t code, uint32_t pointer)
+/* Of headers: the packet has not come as far as the IPsec boundary. */
+static void ipv6_header_problem(struct walk *w, uint8_t code, uint32_t pointer)
 {
 	struct icmp_about about = {.rx = w->rx, .m = w->m, .proto = w->next, .l4_off = w->off};
 
-	if (ipv6_find_upper(w, &about))
+	if (ipv6_find_upper(w, &about) && ip_secure_may_answer(w->s, w->f, &about, w->now))
 		icmpv6_error(w->s, &about, ICMPV6_PARAMETER, code, pointer, w->now);
 }
 
@@ -76,7 +77,7 @@ static enum step ipv6_option_unknown(struct walk *w, uint8_t type, uint16_t at)
 			return STEP_DROP;
 		/* fall through */
 	case IPV6_OPT_REPORT:
-		ipv6_parameter_problem(w, ICMPV6_PARAMETER_OPTION, at);
+		ipv6_header_problem(w, ICMPV6_PARAMETER_OPTION, at);
 		return STEP_DROP;
 	default:
 		return STEP_DROP;
@@ -118,7 +119,7 @@ static enum step ipv6_routing(struct walk *w, uint16_t at)
 	if (p[IPV6_ROUTING_LEFT] == 0)
 		return STEP_ON;
 	/* RFC 8200 section 4.4, for a type that we do not know: all (type 0 by RFC 5095). */
-	ipv6_parameter_problem(w, ICMPV6_PARAMETER_FIELD, at + IPV6_ROUTING_TYPE);
+	ipv6_header_problem(w, ICMPV6_PARAMETER_FIELD, at + IPV6_ROUTING_TYPE);
 	return STEP_DROP;
 }
 
@@ -154,7 +155,7 @@ static enum step ipv6_step(struct walk *w)
 		return kind == IPV6_NH_NONE ? STEP_DROP : STEP_UPPER;
 	/* RFC 8200 section 4.1: hop-by-hop only directly after the IPv6 header. */
 	if (kind == IPV6_NH_HOP_BY_HOP && w->headers) {
-		ipv6_parameter_problem(w, ICMPV6_PARAMETER_NEXT_HEADER, w->next_field);
+		ipv6_header_problem(w, ICMPV6_PARAMETER_NEXT_HEADER, w->next_field);
 		return STEP_DROP;
 	}
 	if (++w->headers > EXT_MAX || left < 8)
@@ -209,7 +210,8 @@ static void ipv6_hand_up(struct walk *w)
 	if (w->next == UDP_PROTO)
 		icmpv6_error(s, &about, ICMPV6_UNREACHABLE, ICMPV6_UNREACHABLE_PORT, 0, w->now);
 	else if (!t->input)
-		ipv6_parameter_problem(w, ICMPV6_PARAMETER_NEXT_HEADER, w->next_field);
+		icmpv6_error(s, &about, ICMPV6_PARAMETER, ICMPV6_PARAMETER_NEXT_HEADER,
+			w->next_field, w->now);
 	rte_pktmbuf_free(w->m);
 }
 

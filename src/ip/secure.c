@@ -108,14 +108,18 @@ struct rte_mbuf *ip_secure_output(struct ip_stack *s, const struct ip_path *p, u
 
 /**
  * What a link needs before there can be IPsec on it: ND, and the reports of groups. Each checks
- * that it comes from the link itself. What came by an SA is for the policies, as all else is.
+ * that it comes from the link itself. What came by an SA is for the policies, as all else is: also
+ * the number of IGMP in IPv6 and of ICMPv6 in IPv4, which nobody takes, and is answered.
  */
-static bool ip_secure_exempts(const struct rte_mbuf *m, uint8_t proto, uint16_t l4_off)
+static bool ip_secure_exempts(const struct ip_stack *s, const struct ip_rx *rx,
+	const struct rte_mbuf *m, uint8_t proto, uint16_t l4_off)
 {
 	uint8_t type;
 
-	if (proto == IGMP_PROTO)
-		return true;
+	if (s->cfg.no_link)
+		return false;
+	if (ip_addr_is_v4(&rx->src))
+		return proto == IGMP_PROTO;
 	if (proto != IPV6_NH_ICMP || m->data_len <= l4_off)
 		return false;
 	type = *rte_pktmbuf_mtod_offset(m, const uint8_t *, l4_off);
@@ -136,6 +140,20 @@ static struct rte_mbuf *ip_secure_opened(const struct ip_ipsec *x, struct ip_flo
 	return x->input(x->ctx, flow, &m, l4_off, &secured, now) == IP_IPSEC_PASS ? m : NULL;
 }
 
+bool ip_secure_may_answer(
+	struct ip_stack *s, const struct ip_frame *f, const struct icmp_about *about, uint64_t now)
+{
+	const struct ip_ipsec *x = s->cfg.ipsec;
+	struct ip_flow flow = {.src = about->rx->src, .dst = about->rx->dst, .proto = about->proto};
+
+	if (!x || f->from_self)
+		return true;
+	if (f->secured)
+		return false;
+	ip_flow_ports(&flow, about->m, (uint16_t)about->l4_off);
+	return x->clear(x->ctx, &flow);
+}
+
 struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, struct ip_rx *rx,
 	uint8_t *proto, uint16_t l4_off, struct rte_mbuf *m, uint64_t now)
 {
@@ -145,7 +163,7 @@ struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, s
 	enum ip_ipsec_verdict verdict;
 	struct ip_frame inner;
 
-	if (!f->secured && ip_secure_exempts(m, *proto, l4_off))
+	if (!f->secured && ip_secure_exempts(s, rx, m, *proto, l4_off))
 		return m;
 	ip_flow_ports(&flow, m, l4_off);
 	verdict = x->input(x->ctx, &flow, &m, l4_off, &secured, now);

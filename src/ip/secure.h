@@ -3,6 +3,7 @@
 #ifndef IP_SECURE_H
 #define IP_SECURE_H
 
+#include "ip/icmp.h"
 #include "ip/stack.h"
 
 /** Hear of ICMP errors about ESP packets of ours, if there is IPsec. */
@@ -34,5 +35,13 @@ struct rte_mbuf *ip_secure_output(struct ip_stack *s, const struct ip_path *p, u
  */
 struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, struct ip_rx *rx,
 	uint8_t *proto, uint16_t l4_off, struct rte_mbuf *m, uint64_t now);
+
+/**
+ * A packet has come for us that is answered because of its headers, before ip_secure_input(): does
+ * the boundary let the packet in? Else a stranger could have us say to a peer, by an SA, what he
+ * likes.
+ */
+bool ip_secure_may_answer(
+	struct ip_stack *s, const struct ip_frame *f, const struct icmp_about *about, uint64_t now);
 
 #endif

@@ -72,6 +72,15 @@ static enum ip_ipsec_verdict input(void *ctx, const struct ip_flow *f, struct rt
 	return boundary.in_verdict;
 }
 
+static bool clear(void *ctx, const struct ip_flow *f)
+{
+	assert_ptr_equal(ctx, &boundary);
+	boundary.in = *f;
+	boundary.n_in++;
+	boundary.secured = NULL;
+	return boundary.inner_verdict == IP_IPSEC_PASS;
+}
+
 static uint16_t room(void *ctx, const struct ip_addr *src, const struct ip_addr *dst, uint16_t mtu,
 	struct ip_addr *to)
 {
@@ -88,7 +97,7 @@ static bool sent(void *ctx, const struct ip_flow *f, const uint8_t *esp, size_t 
 	return memcmp(esp, bytes(SPI).b, 8) == 0;
 }
 
-static const struct ip_ipsec ops = {&boundary, output, input, room, sent};
+static const struct ip_ipsec ops = {&boundary, output, input, clear, room, sent};
 
 const struct boundary_family boundary_families[2] = {
 	{"10.0.0.1", "10.0.0.2", "10.0.0.9", "192.0.2.1", 20, 576},

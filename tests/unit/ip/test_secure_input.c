@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/** Its first octet is that of a neighbour solicitation's, if it were one. */
+#define UDP "87 88 c3 50 00 08 00 00"
+
 static const struct {
 	const char *esp, *inside;
 	bool v6; /**< of what is inside */
@@ -235,6 +238,47 @@ static void boundary_is_not_asked_of_the_links_own(void **state)
 	host_free(h);
 }
 
+/**
+ * What is answered was asked about, whatever is wrong with it: who may not come gets a peer of ours
+ * no packet by its SA.
+ */
+static void the_boundary_is_asked_before_an_answer(void **state)
+{
+	static const struct {
+		const char *hex;
+		uint8_t proto;
+	} packets[] = {
+		/* Exempt in the other family. */
+		{ETH_V4 V4("3a", PEER, OURS) "87 00 00 00 00 00 00 00", 58},
+		{ETH_V4 V4("3a", PEER, OURS) "8f 00 00 00 00 00 00 00", 58},
+		{ETH_V6 V6("02", "40", FD2, FD1) "16 00 00 00 00 00 00 00", 2},
+		/* Of headers: an option, a routing header, hop-by-hop out of place. */
+		{ETH_V6 V6("3c", "40", FD2, FD1) "11 00 80 04 00 00 00 00" UDP, 17},
+		{ETH_V6 V6("00", "40", FD2, FD1) "32 00 80 04 00 00 00 00" SPI, 50},
+		{ETH_V6 V6("2b", "40", FD2, FD1) "11 00 00 01 00 00 00 00" UDP, 17},
+		{ETH_V6 V6("3c", "40", FD2, FD1) "00 00 01 04 00 00 00 00"
+						 "11 00 01 04 00 00 00 00" UDP,
+			17},
+		/* And is ND, which is exempt only where it is taken. */
+		{ETH_V6 V6("3c", "40", FD2, FD1) "3a 00 80 04 00 00 00 00" UDP, 58},
+	};
+
+	for (unsigned i = 0; i < 4 * sizeof packets / sizeof packets[0]; i++) {
+		bool refused = i & 1, no_link = i & 2;
+		struct host *h = boundary_host(no_link);
+
+		boundary.inner_verdict = refused ? IP_IPSEC_DROPPED : IP_IPSEC_PASS;
+		boundary_received(h, packets[i / 4].hex);
+		assert_int_equal(boundary.n_in, 1);
+		assert_int_equal(boundary.in.proto, packets[i / 4].proto);
+		assert_int_equal(boundary.in.dst_port, packets[i / 4].proto == 17 ? 50000 : 0);
+		/* Or a question for the peer's link address. */
+		assert_int_equal(h->n_tx > 0, !refused);
+		host_forget(h);
+		host_free(h);
+	}
+}
+
 /* Who has an SA with us may be far away, and is on no link of ours. */
 static void the_link_s_own_is_not_exempt_inside(void **state)
 {
@@ -297,6 +341,7 @@ int main(void)
 		cmocka_unit_test(dropped_packets_are_gone),
 		cmocka_unit_test(ports_are_read_where_they_are),
 		cmocka_unit_test(boundary_is_not_asked_of_the_links_own),
+		cmocka_unit_test(the_boundary_is_asked_before_an_answer),
 		cmocka_unit_test(the_link_s_own_is_not_exempt_inside),
 		cmocka_unit_test(no_error_quotes_what_was_protected),
 	};
