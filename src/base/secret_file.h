@@ -32,7 +32,8 @@ bool secret_file_stamp_differs(
  */
 static inline bool secret_file_try_again(int rc)
 {
-	return rc != -EINVAL && rc != -EACCES;
+	return rc != -EINVAL && rc != -EACCES && rc != -ENOENT && rc != -ENOTSUP &&
+	       rc != -EKEYEXPIRED;
 }
 
 /**

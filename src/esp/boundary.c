@@ -20,6 +20,8 @@
 
 /** Between two looks at the file because of packets: strangers can send those, too. */
 #define LOOK_GAP_NS UINT64_C(1000000)
+/** And before a file that was refused is read again as it is. */
+#define RETRY_GAP_NS UINT64_C(1000000000)
 
 struct esp_boundary {
 	struct ip_ipsec ops;
@@ -30,6 +32,8 @@ struct esp_boundary {
 	struct secret_file_stamp stamp; /**< of the file, when it was last tried */
 	char refused[WHY_LEN];          /**< why it was, the last time; it is told once */
 	uint64_t next_look;             /**< the earliest, because of a packet */
+	bool try_again;                 /**< it was refused, for a reason that may pass */
+	uint64_t next_try;              /**< the earliest, of the file as it is */
 	struct esp_stats stats;
 	struct esp_database db;
 };
@@ -260,7 +264,7 @@ static struct esp_sa *esp_boundary_find(
 	if (sa || now < b->next_look)
 		return sa;
 	b->next_look = now + LOOK_GAP_NS;
-	esp_boundary_look(b);
+	esp_boundary_look(b, now);
 	return esp_database_find(&b->db, &f->dst, spi);
 }
 
@@ -466,23 +470,32 @@ int esp_boundary_open(struct esp_boundary *b, struct ip_stack *ip, char *why, si
 	return esp_boundary_read(b, why, size);
 }
 
-void esp_boundary_look(struct esp_boundary *b)
+/** Is there a reason to read the file? */
+static bool esp_boundary_is_stale(const struct esp_boundary *b, uint64_t now)
 {
-	struct secret_file_stamp now;
+	struct secret_file_stamp stamp;
+
+	if (b->try_again && now >= b->next_try)
+		return true;
+	secret_file_stamp_take(&stamp, b->path);
+	return secret_file_stamp_differs(&stamp, &b->stamp);
+}
+
+void esp_boundary_look(struct esp_boundary *b, uint64_t now)
+{
 	char why[WHY_LEN] = "";
 	int rc;
 
-	secret_file_stamp_take(&now, b->path);
-	if (!secret_file_stamp_differs(&now, &b->stamp))
+	if (!esp_boundary_is_stale(b, now))
 		return;
 	rc = esp_boundary_read(b, why, sizeof why);
+	b->try_again = rc && secret_file_try_again(rc);
+	b->next_try = now + RETRY_GAP_NS;
 	if (rc) {
 		b->stats.reloads_failed++;
 		if (secret_file_refused(b->refused, sizeof b->refused, why))
 			log_printf(b->log, LOG_LEVEL_WARNING,
 				"%s; what was read before stays in force", why);
-		if (secret_file_try_again(rc))
-			memset(&b->stamp, 0, sizeof b->stamp);
 		return;
 	}
 	b->refused[0] = '\0';

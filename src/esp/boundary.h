@@ -51,10 +51,11 @@ const struct ip_ipsec *esp_boundary_ops(struct esp_boundary *b);
 int esp_boundary_open(struct esp_boundary *b, struct ip_stack *ip, char *why, size_t size);
 
 /**
- * If the file has changed, read it again. One that is wrong is logged and changes nothing. A packet
- * of an SA that is not there has it looked at, too.
+ * If the file has changed, read it again. One that is wrong is logged and changes nothing; if that
+ * may pass, as with too few descriptors, it is read again after a second. A packet of an SA that is
+ * not there has it looked at, too.
  */
-void esp_boundary_look(struct esp_boundary *b);
+void esp_boundary_look(struct esp_boundary *b, uint64_t now);
 
 const struct esp_stats *esp_boundary_stats(const struct esp_boundary *b);
 

@@ -273,7 +273,7 @@ static bool net_port_is_gone(const struct net *n)
 static void net_port_housekeeping(struct net *n)
 {
 	if (n->esp)
-		esp_boundary_look(n->esp);
+		esp_boundary_look(n->esp, net_now(n));
 	if (n->told_unfilled || !ip_stack_stats(n->ip)->rx_cksum_unfilled)
 		return;
 	n->told_unfilled = true;

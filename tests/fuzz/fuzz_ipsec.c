@@ -261,7 +261,7 @@ static void change_file(struct world *w, struct fuzz *in)
 {
 	w->file = fuzz_u8(in) % FILES;
 	write_file(w->file);
-	esp_boundary_look(w->esp);
+	esp_boundary_look(w->esp, w->host.now);
 	MUST(esp_boundary_stats(w->esp)->reloads_failed == 0);
 }
 

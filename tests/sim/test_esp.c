@@ -241,7 +241,7 @@ struct rekey {
 
 static void look(void *ctx)
 {
-	esp_boundary_look(ctx);
+	esp_boundary_look(ctx, sim_now(s));
 }
 
 static void rekey(void *ctx)

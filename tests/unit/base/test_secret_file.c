@@ -189,6 +189,17 @@ static void no_path_is_no_file(void **state)
 	assert_false(secret_file_stamp_differs(&before, &none));
 }
 
+static void what_lasts_is_not_tried_again(void **state)
+{
+	static const int lasts[] = {EINVAL, EACCES, ENOENT, ENOTSUP, EKEYEXPIRED};
+	static const int passes[] = {ENOMEM, EMFILE, ENFILE, EIO, EINTR};
+
+	for (unsigned i = 0; i < sizeof lasts / sizeof lasts[0]; i++) {
+		assert_false(secret_file_try_again(-lasts[i]));
+		assert_true(secret_file_try_again(-passes[i]));
+	}
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -202,6 +213,7 @@ int main(void)
 		TEST(another_mode_differs),
 		TEST(coming_and_going_differs),
 		TEST(no_path_is_no_file),
+		cmocka_unit_test(what_lasts_is_not_tried_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

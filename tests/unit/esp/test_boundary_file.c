@@ -15,10 +15,10 @@ static void a_new_file_is_in_force_and_a_wrong_one_is_not(void **state)
 	struct rte_mbuf *m;
 
 	ends_begin(text, text);
-	esp_boundary_look(ends.a.esp);
+	esp_boundary_look(ends.a.esp, ends.now);
 	assert_int_equal(end_stats(&ends.a)->reloads, 0);
 	ends_write_file(ends.a.path, "ip xfrm nonsense\n");
-	esp_boundary_look(ends.a.esp);
+	esp_boundary_look(ends.a.esp, ends.now);
 	assert_int_equal(end_stats(&ends.a)->reloads_failed, 1);
 	assert_non_null(strstr(ends.a.log_text, "line 1"));
 	assert_non_null(strstr(ends.a.log_text, "stays in force"));
@@ -28,12 +28,12 @@ static void a_new_file_is_in_force_and_a_wrong_one_is_not(void **state)
 	/* B first takes the new SA, then A uses it; packets of the old one are still good. */
 	snprintf(next, sizeof next, "%s" SA, text, "10.0.0.1", "10.0.0.2", 0x1001, "");
 	ends_write_file(ends.b.path, next);
-	esp_boundary_look(ends.b.esp);
+	esp_boundary_look(ends.b.esp, ends.now);
 	assert_int_equal(end_stats(&ends.b)->sas_in, 2);
 	assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
 	m = end_take(&ends.a);
 	ends_write_file(ends.a.path, next);
-	esp_boundary_look(ends.a.esp);
+	esp_boundary_look(ends.a.esp, ends.now);
 	assert_int_equal(end_stats(&ends.a)->reloads, 1);
 	assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
 	assert_int_equal(load_be32(end_octets(ends.a.out[0]) + V4), 0x1001);
@@ -49,12 +49,12 @@ static void a_file_without_a_policy_says_what_becomes_of_packets(void **state)
 
 	ends_begin(text, text);
 	ends_write_file(ends.a.path, "");
-	esp_boundary_look(ends.a.esp);
+	esp_boundary_look(ends.a.esp, ends.now);
 	assert_non_null(strstr(ends.a.log_text, "was read again"));
 	assert_string_equal(strstr(ends.a.log_before, "has no policy"),
 		"has no policy: packets in are discarded, packets out are discarded");
 	ends_write_file(ends.a.path, "ip xfrm policy setdefault in accept out accept\n");
-	esp_boundary_look(ends.a.esp);
+	esp_boundary_look(ends.a.esp, ends.now);
 	assert_string_equal(strstr(ends.a.log_before, "has no policy"),
 		"has no policy: packets in are taken in the clear, packets out are sent in the "
 		"clear");
@@ -71,23 +71,76 @@ static void a_file_is_tried_again(void **state)
 	ends_begin(text, text);
 	ends_write_file(ends.a.path, "");
 	assert_int_equal(chmod(ends.a.path, 0644), 0);
-	esp_boundary_look(ends.a.esp);
+	esp_boundary_look(ends.a.esp, ends.now);
 	assert_int_equal(end_stats(&ends.a)->reloads_failed, 1);
 	assert_int_equal(chmod(ends.a.path, 0600), 0);
-	esp_boundary_look(ends.a.esp);
+	esp_boundary_look(ends.a.esp, ends.now);
 	assert_int_equal(end_stats(&ends.a)->reloads, 1);
 	ends_write_file(ends.a.path, text);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
 	none = (struct rlimit){0, all.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	esp_boundary_look(ends.a.esp);
+	esp_boundary_look(ends.a.esp, ends.now);
 	lines = ends.a.log_lines;
-	esp_boundary_look(ends.a.esp);
+	ends.now += SECOND;
+	esp_boundary_look(ends.a.esp, ends.now);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
 	assert_int_equal(end_stats(&ends.a)->reloads_failed, 3);
 	assert_int_equal(ends.a.log_lines, lines);
-	esp_boundary_look(ends.a.esp);
+	/* Not at once: it may last. */
+	esp_boundary_look(ends.a.esp, ends.now);
+	assert_int_equal(end_stats(&ends.a)->reloads, 1);
+	ends.now += SECOND;
+	esp_boundary_look(ends.a.esp, ends.now);
 	assert_int_equal(end_stats(&ends.a)->reloads, 2);
+	ends_end();
+}
+
+#define NEIGHBOURS 200
+
+/** The file has an SA for each of our neighbours, from @p spi on, and a packet leaves by each. */
+static void use_many(uint32_t spi)
+{
+	static char text[512 * NEIGHBOURS];
+	char peer[NEIGHBOURS][16];
+	size_t len = 0;
+
+	for (unsigned i = 0; i < NEIGHBOURS; i++) {
+		snprintf(peer[i], sizeof peer[i], "10.0.0.%u", i + 2);
+		len += (size_t)snprintf(text + len, sizeof text - len, SA POLICY, "10.0.0.1",
+			peer[i], spi + i, "", "10.0.0.1", peer[i], "out");
+	}
+	/* Files of one moment differ in their lengths. */
+	ends_write_file(ends.a.path, "");
+	esp_boundary_look(ends.a.esp, ends.now);
+	ends_write_file(ends.a.path, text);
+	esp_boundary_look(ends.a.esp, ends.now);
+	for (unsigned i = 0; i < NEIGHBOURS; i++) {
+		struct ip_addr dst = ends_addr(peer[i]);
+
+		assert_int_equal(end_send_to(&ends.a, &dst, SEGMENT), 0);
+		rte_pktmbuf_free(end_take(&ends.a));
+	}
+	assert_int_equal(end_stats(&ends.a)->sas_out, NEIGHBOURS);
+}
+
+/* What will be refused for ever is read once, however often it is looked at. */
+static void a_file_that_stays_wrong_is_read_once(void **state)
+{
+	char *text = ends_both_ways("", ""), first[512];
+
+	ends_begin(text, text);
+	for (unsigned i = 0; i <= ESP_ENDED_MAX / NEIGHBOURS + 1; i++)
+		use_many(0x10000 + i * NEIGHBOURS);
+	assert_int_equal(end_stats(&ends.a)->reloads_failed, 0);
+	snprintf(first, sizeof first, SA, "10.0.0.1", "10.0.0.2", 0x10000, "");
+	ends_write_file(ends.a.path, first);
+	for (unsigned i = 0; i < 3; i++) {
+		esp_boundary_look(ends.a.esp, ends.now);
+		ends.now += 2 * SECOND;
+	}
+	assert_non_null(strstr(ends.a.log_text, "may have had this key before"));
+	assert_int_equal(end_stats(&ends.a)->reloads_failed, 1);
 	ends_end();
 }
 
@@ -105,7 +158,7 @@ static void a_new_sa_is_taken_as_soon_as_it_is_used(void **state)
 			next + len, sizeof next - (size_t)len, SA, "10.0.0.1", "10.0.0.2", spi, "");
 		ends_write_file(ends.a.path, next);
 		ends_write_file(ends.b.path, next);
-		esp_boundary_look(ends.a.esp);
+		esp_boundary_look(ends.a.esp, ends.now);
 		assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
 		end_give(&ends.b, end_take(&ends.a));
 	}
@@ -130,10 +183,10 @@ static void an_sa_that_comes_back_goes_on(void **state)
 		struct end *e = i ? &ends.b : &ends.a;
 
 		ends_write_file(e->path, "");
-		esp_boundary_look(e->esp);
+		esp_boundary_look(e->esp, ends.now);
 		assert_int_equal(end_stats(e)->sas_in, 0);
 		ends_write_file(e->path, text);
-		esp_boundary_look(e->esp);
+		esp_boundary_look(e->esp, ends.now);
 		assert_int_equal(end_stats(e)->sas_in, 1);
 	}
 	end_give(&ends.b, end_again(first));
@@ -154,6 +207,7 @@ int main(void)
 		cmocka_unit_test(a_new_file_is_in_force_and_a_wrong_one_is_not),
 		cmocka_unit_test(a_file_without_a_policy_says_what_becomes_of_packets),
 		cmocka_unit_test(a_file_is_tried_again),
+		cmocka_unit_test(a_file_that_stays_wrong_is_read_once),
 		cmocka_unit_test(a_new_sa_is_taken_as_soon_as_it_is_used),
 		cmocka_unit_test(an_sa_that_comes_back_goes_on),
 	};
