@@ -33,11 +33,10 @@ static bool esp_selector_equal(const struct esp_selector *a, const struct esp_se
 	       a->src_port == b->src_port && a->dst_port == b->dst_port;
 }
 
-/** But for what may change: a NAT's ports, and limits. */
+/** But for what may change: a NAT's address and ports, and limits. */
 static bool esp_state_equal(const struct esp_state *a, const struct esp_state *b)
 {
-	return ip_addr_equal(&a->src, &b->src) && ip_addr_equal(&a->dst, &b->dst) &&
-	       a->spi == b->spi && a->reqid == b->reqid && a->tunnel == b->tunnel &&
+	return a->spi == b->spi && a->reqid == b->reqid && a->tunnel == b->tunnel &&
 	       a->esn == b->esn && a->udp == b->udp && a->window == b->window &&
 	       a->has_selector == b->has_selector &&
 	       (!a->has_selector || esp_selector_equal(&a->selector, &b->selector)) &&
@@ -53,6 +52,26 @@ static unsigned esp_database_same(const struct esp_database *db, const struct es
 	for (unsigned i = 0; db->file && i < db->file->n_states; i++)
 		if (db->sa[i] && db->file->state[i].spi == s->spi &&
 			ip_addr_equal(&db->file->state[i].dst, &s->dst))
+			return i;
+	return ESP_STATES_MAX;
+}
+
+static bool esp_file_has(const struct esp_file *f, uint32_t spi, const struct ip_addr *dst)
+{
+	for (unsigned i = 0; i < f->n_states; i++)
+		if (f->state[i].spi == spi && ip_addr_equal(&f->state[i].dst, dst))
+			return true;
+	return false;
+}
+
+/** Its peer has moved. @return as esp_database_same(): the SA that is in @p f elsewhere now. */
+static unsigned esp_database_moved(
+	const struct esp_database *db, const struct esp_file *f, const struct esp_state *s)
+{
+	for (unsigned i = 0; db->file && i < db->file->n_states; i++)
+		if (db->sa[i] && db->sa[i]->config.outbound &&
+			esp_state_equal(&db->file->state[i], s) &&
+			!esp_file_has(f, s->spi, &db->file->state[i].dst))
 			return i;
 	return ESP_STATES_MAX;
 }
@@ -124,7 +143,9 @@ static int esp_update_add(struct esp_update *u, struct esp_database *db, const s
 {
 	unsigned old = esp_database_same(db, &f->state[i]);
 
-	if (old == ESP_STATES_MAX)
+	if (old == ESP_STATES_MAX && outbound)
+		old = esp_database_moved(db, f, &f->state[i]);
+	if (old == ESP_STATES_MAX || u->kept[old])
 		return esp_update_add_fresh(u, db, &f->state[i], i, outbound);
 	/* Its key and the window would begin anew, and what was recorded would be believed. */
 	if (!esp_state_equal(&f->state[i], &db->file->state[old]))
@@ -145,6 +166,8 @@ static void esp_update_undo(struct esp_update *u, unsigned n)
  */
 static void esp_update_change(struct esp_sa *sa, const struct esp_state *s)
 {
+	sa->config.src = s->src;
+	sa->config.dst = s->dst;
 	sa->config.udp_src = s->udp_src;
 	sa->config.udp_dst = s->udp_dst;
 	sa->config.max_packets = s->max_packets;
@@ -184,6 +207,21 @@ static void esp_update_end(struct esp_update *u, struct esp_database *db)
 	}
 }
 
+/** SPIs of a file are no stranger's choice. */
+static unsigned esp_place_of(uint32_t spi)
+{
+	return (spi * UINT32_C(0x9e3779b1) >> 16) % ESP_PLACES;
+}
+
+static void esp_database_place(struct esp_database *db, unsigned i)
+{
+	unsigned at = esp_place_of(db->file->state[i].spi);
+
+	while (db->place[at])
+		at = (at + 1) % ESP_PLACES;
+	db->place[at] = (uint16_t)(i + 1);
+}
+
 static void esp_update_finish(struct esp_update *u, struct esp_database *db, struct esp_file *f)
 {
 	esp_update_end(u, db);
@@ -191,12 +229,14 @@ static void esp_update_finish(struct esp_update *u, struct esp_database *db, str
 	db->file = f;
 	memcpy(db->sa, u->sa, sizeof db->sa);
 	memset(db->flow, 0, sizeof db->flow);
+	memset(db->place, 0, sizeof db->place);
 	db->inbound = db->outbound = 0;
 	db->udp = false;
 	for (unsigned i = 0; i < f->n_states; i++) {
 		if (!db->sa[i])
 			continue;
 		esp_update_change(db->sa[i], &f->state[i]);
+		esp_database_place(db, i);
 		if (db->sa[i]->config.outbound) {
 			db->outbound++;
 		} else {
@@ -291,7 +331,7 @@ static struct esp_flow_entry *esp_flow_place(
 {
 	const struct ip_addr *peer = outbound ? &f->dst : &f->src;
 	unsigned h = (unsigned)f->src_port * 31 + f->dst_port + f->proto + outbound + peer->b[15] +
-		     peer->b[14] * 7U;
+		     peer->b[14] * 7U + peer->b[13] * 49U;
 
 	return &db->flow[(h ^ h >> 6 ^ h >> 12) % ESP_FLOWS];
 }
@@ -368,11 +408,13 @@ enum esp_arrival esp_database_input(
 static struct esp_sa *esp_database_find_in(
 	const struct esp_database *db, const struct ip_addr *dst, uint32_t spi, bool outbound)
 {
-	for (unsigned i = 0; db->file && i < db->file->n_states; i++)
-		if (db->file->state[i].spi == spi && db->sa[i] &&
-			db->sa[i]->config.outbound == outbound &&
-			ip_addr_equal(&db->file->state[i].dst, dst))
-			return db->sa[i];
+	for (unsigned at = esp_place_of(spi); db->place[at]; at = (at + 1) % ESP_PLACES) {
+		struct esp_sa *sa = db->sa[db->place[at] - 1];
+
+		if (sa->config.spi == spi && sa->config.outbound == outbound &&
+			ip_addr_equal(&sa->config.dst, dst))
+			return sa;
+	}
 	return NULL;
 }
 

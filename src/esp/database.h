@@ -13,7 +13,10 @@
 #include "esp/sa.h"
 
 /** Flows whose entries are remembered; a power of two. */
-#define ESP_FLOWS 64
+#define ESP_FLOWS 1024
+
+/** Places of SAs by their SPI; a power of two, and more than there are SAs. */
+#define ESP_PLACES (2 * ESP_STATES_MAX)
 
 /** What a flow had the last time. */
 struct esp_flow_entry {
@@ -32,6 +35,9 @@ struct esp_database {
 	struct esp_file *file; /**< NULL: none was read, and all packets are discarded */
 	/** Of the file's states; NULL: between other hosts. */
 	struct esp_sa *sa[ESP_STATES_MAX];
+	/** Of each of them, by its SPI or the first free one behind that: its index + 1; 0: free.
+	 */
+	uint16_t place[ESP_PLACES];
 	struct esp_ended *ended;    /**< NULL: none has */
 	unsigned inbound, outbound; /**< how many there are */
 	bool udp;                   /**< an inbound one is in UDP */
@@ -46,9 +52,9 @@ void esp_database_fini(struct esp_database *db);
 
 /**
  * Let @p file be the one in force. SAs that were there stay, with their sequence numbers, and take
- * new ports of UDP and limits; those that are not in it end. One that has ended and is back, with
- * its key, goes on behind what it has sent and taken. On failure all stays as it was, and @p file
- * is the caller's.
+ * new ports of UDP, limits and addresses of a peer; those that are not in it end. One that has
+ * ended and is back, with its key, goes on behind what it has sent and taken. On failure all stays
+ * as it was, and @p file is the caller's.
  * @param[out] why if that fails: a sentence, in @p size octets.
  * @return 0; -EINVAL: an SA is not what it was under the same SPI; -EKEYEXPIRED: it ended, and is
  *         not known any more (ended.h); -ENOMEM; -ENOTSUP.

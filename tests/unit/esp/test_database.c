@@ -244,6 +244,46 @@ static void ports_and_limits_change_and_the_rest_stays(void **state)
 	assert_int_equal(out->config.max_octets, 90);
 }
 
+/** A NAT, or a peer that moves, has another address: the keys and the SPI are the same. */
+static void a_peer_moves_with_its_sas(void **state)
+{
+	struct ip_addr our = addr(OUR), peer = addr(PEER), moved = addr("10.0.0.3");
+	struct esp_sa *in, *out, *other;
+
+	assert_int_equal(update(PAIR SA(OUR, PEER, "0x101", "")), 0);
+	in = esp_database_find(&db, &our, 0x200);
+	out = esp_database_find_outbound(&db, &peer, 0x100);
+	esp_window_accept(&in->window, 70);
+	out->sequence = 77;
+	assert_int_equal(
+		update(SA(OUR, "10.0.0.3", "0x100", "") SA("10.0.0.3", OUR, "0x200",
+			"replay-window 64") SA(OUR, "10.0.0.4", "0x100", "") SA(OUR, PEER, "0x101",
+			"") "ip xfrm policy setdefault in accept out accept\n"
+			    "ip xfrm policy add src " OUR " dst 10.0.0.3 dir out tmpl proto esp\n"
+			    "ip xfrm policy add src 10.0.0.3 dst " OUR " dir in tmpl proto esp\n"),
+		0);
+	assert_ptr_equal(esp_database_find(&db, &our, 0x200), in);
+	assert_ptr_equal(esp_database_find_outbound(&db, &moved, 0x100), out);
+	assert_null(esp_database_find_outbound(&db, &peer, 0x100));
+	assert_true(ip_addr_equal(&in->config.src, &moved));
+	assert_true(ip_addr_equal(&out->config.dst, &moved));
+	assert_int_equal(in->window.top, 70);
+	assert_int_equal(out->sequence, 77);
+	assert_int_equal(leaves("10.0.0.3", 6, 7), 0x100);
+	assert_int_equal(arrives("10.0.0.3", 6, 0x200), ESP_ARRIVED);
+	/* It goes to one place: the other one is an SA by itself. */
+	moved = addr("10.0.0.4");
+	other = esp_database_find_outbound(&db, &moved, 0x100);
+	assert_ptr_not_equal(other, out);
+	assert_int_equal(other->sequence, 0);
+	/* And what stays where it is has not moved. */
+	assert_int_equal(
+		update(SA(OUR, "10.0.0.3", "0x100", "") SA(OUR, "10.0.0.5", "0x100", "")), 0);
+	assert_ptr_equal(esp_database_find_outbound(&db, &out->config.dst, 0x100), out);
+	moved = addr("10.0.0.5");
+	assert_ptr_equal(esp_database_find_outbound(&db, &moved, 0x100), other);
+}
+
 /** It would else send an IV again under its key, and take what was recorded. */
 static void an_sa_that_comes_back_goes_on(void **state)
 {
@@ -396,6 +436,7 @@ int main(void)
 		TEST(the_last_sa_is_used_and_the_old_ones_stay),
 		TEST(a_changed_sa_leaves_all_as_it_was),
 		TEST(ports_and_limits_change_and_the_rest_stays),
+		TEST(a_peer_moves_with_its_sas),
 		TEST(an_sa_that_comes_back_goes_on),
 		TEST(an_sa_with_another_key_begins),
 		TEST(what_ended_is_known_until_a_file_is_in_force),
