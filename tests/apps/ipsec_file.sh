@@ -669,6 +669,25 @@ followed() {
 }
 run_case followed followed
 
+# Of a burst the last state counts, and each event of it costs no look.
+burst() {
+	local i old
+	rm -f "$work/monitor"
+	mkfifo "$work/monitor"
+	follow "$work/ipsec"
+	exec {old}>"$work/monitor"
+	wait_for "$patience" has_looked_twice || { say "it does not look again"; return 1; }
+	for ((i = 0; i < 1000; i++)); do
+		printf 'Updated src 10.0.0.1 dst 10.0.0.2\n\tproto esp spi 0x%08x\n' "$((0x1000 + i))"
+	done >&"$old"
+	exec {old}>&-
+	wait_for "$patience" is_gone "$follower" || { say "it is behind"; return 1; }
+	i=$(grep -c policy "$work/asked")
+	((i > 2 && i < 500)) || { say "it has looked $i times"; return 1; }
+	rm -f "$case_dir/ipsec-file.pid"
+}
+run_case burst burst
+
 # Who has started it learns at once that the file cannot be written, not when the kernel says something again.
 unwritable() {
 	local old
