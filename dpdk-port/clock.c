@@ -57,13 +57,16 @@ static bool clock_tsc_is_invariant(void)
 #endif
 }
 
+/** Of what should have passed, what the kernel's slewing and a rounded rate are far below. */
+#define CLOCK_STEADY 64
+
 /** Has the counter run at @p hz, which is rounded, or has it jumped? 0: its rate is unknown. */
 static bool clock_is_steady(uint64_t cycles, uint64_t ns, uint64_t hz)
 {
 	uint64_t due = (uint64_t)((unsigned __int128)hz * ns / UINT64_C(1000000000));
 	uint64_t apart = cycles > due ? cycles - due : due - cycles;
 
-	return !hz || apart <= due / 64;
+	return !hz || apart <= due / CLOCK_STEADY;
 }
 
 void clock_init(struct port_clock *c, const struct clock_sample *since)
@@ -93,17 +96,26 @@ void clock_init(struct port_clock *c, const struct clock_sample *since)
 		atomic_init(&c->mult, (uint64_t)(((unsigned __int128)ns << 32) / cycles));
 }
 
-/**
- * Has as much passed on both clocks since the last look? The rate may be DPDK's, which is out by up
- * to 0.25 %, and the kernel's clock may be slewed: what has been so for long has not jumped.
- */
-static bool clock_agrees(const struct clock_look *looked, const struct clock_look *now)
+/** Has as much passed on both clocks since, but for a second and a @p part-th of it? */
+static bool clock_has_kept(
+	const struct clock_look *since, const struct clock_look *now, unsigned part)
 {
-	uint64_t kernel = now->kernel - looked->kernel;
+	uint64_t kernel = now->kernel - since->kernel;
 	/* On another core's counter a little less than nothing may have passed. */
-	int64_t apart = (int64_t)(now->ns - looked->ns - kernel);
+	int64_t apart = (int64_t)(now->ns - since->ns - kernel);
 
-	return (uint64_t)(apart < 0 ? -apart : apart) < CLOCK_LOOK_NS + kernel / 256;
+	return (uint64_t)(apart < 0 ? -apart : apart) < CLOCK_LOOK_NS + kernel / part;
+}
+
+/**
+ * The rate may be DPDK's, which is out by up to 0.25 %, and the kernel's clock may be slewed: what
+ * has been so for long has not jumped. But a wrong rate shows only in the sum.
+ */
+static bool clock_agrees(const struct port_clock *c, const struct clock_look *now)
+{
+	const struct clock_look begin = {c->base.ns, c->base.ns};
+
+	return clock_has_kept(&c->looked, now, 256) && clock_has_kept(&begin, now, CLOCK_STEADY);
 }
 
 /** The TSC is left for good: the time goes on from @p last. */
@@ -130,7 +142,7 @@ uint64_t clock_doubt(struct port_clock *c, uint64_t last, uint64_t now)
 	/* @p now may be of before the process was stopped. */
 	both = clock_sample_now();
 	look = (struct clock_look){clock_at(&c->base, mult, both.tsc), both.ns};
-	if (now < last || !clock_agrees(&c->looked, &look)) {
+	if (now < last || !clock_agrees(c, &look)) {
 		clock_leave(c, last, both.ns);
 		return last;
 	}

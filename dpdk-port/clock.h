@@ -2,7 +2,7 @@
 /**
  * @file clock.h
  * A monotonic clock in nanoseconds, read without a system call. It is the TSC, scaled by a constant
- * multiplier. If the TSC is not invariant, or has jumped (clock_onward()), clock_gettime() is used.
+ * multiplier. If the TSC is not invariant, or was left (clock_onward()), clock_gettime() is used.
  */
 #ifndef DPDK_PORT_CLOCK_H
 #define DPDK_PORT_CLOCK_H
@@ -31,8 +31,7 @@ struct port_clock {
 	_Atomic uint64_t mult;    /**< ns per cycle, times 2^32; 0: clock_gettime(), from now on */
 	_Atomic uint64_t ahead;   /**< then: ns to add to it, modulo 2^64 */
 	struct clock_look looked; /**< when clock_doubt() was called last, or at first */
-	bool left; /**< the TSC, as it has jumped, and nobody was told; of who calls clock_onward()
-		    */
+	bool left;                /**< the TSC, and nobody was told; of who calls clock_onward() */
 };
 
 /** Two cores' counters may differ by less, ns. A counter that goes back further has jumped. */
@@ -52,9 +51,9 @@ struct clock_sample clock_sample_now(void);
 void clock_init(struct port_clock *c, const struct clock_sample *since);
 
 /** What is to be said, once, of a clock that has left the TSC. */
-#define CLOCK_LEFT                                                                                 \
-	"the processor's time stamp counter has jumped, as by a suspend or a migration: the time " \
-	"is the kernel's from now on"
+#define CLOCK_LEFT                                                                            \
+	"the processor's time stamp counter has jumped, or runs at another rate, as after a " \
+	"suspend or a migration: the time is the kernel's from now on"
 
 /** True once, when CLOCK_LEFT is to be said. For who calls clock_onward(). */
 static inline bool clock_take_left(struct port_clock *c)
@@ -102,9 +101,10 @@ static inline uint64_t clock_ns(const struct port_clock *c)
 uint64_t clock_doubt(struct port_clock *c, uint64_t last, uint64_t now);
 
 /**
- * The time now, for who must not go back. A TSC that has jumped, as by a suspend or a live
- * migration, is left for good, and the time goes on from the last. One thread at a time;
- * clock_ns() may be called meanwhile, and may go back until this has been called.
+ * The time now, for who must not go back. A TSC that has jumped, or has not the rate that was
+ * measured, as after a suspend or a live migration, is left for good, and the time goes on from the
+ * last. One thread at a time; clock_ns() may be called meanwhile, and may go back until this has
+ * been called.
  * @param last what was returned last; base.ns at first.
  */
 static inline uint64_t clock_onward(struct port_clock *c, uint64_t last)

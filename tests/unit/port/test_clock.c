@@ -219,11 +219,54 @@ static void leaves_a_counter_that_stood_still(void **state)
 	if (!begin(&c))
 		skip();
 	last = clock_onward(&c, c.base.ns);
-	c.looked.kernel -= 60 * (uint64_t)SECOND;
-	while (!c.left)
-		last = clock_onward(&c, last);
+	c.looked.kernel -= 61 * (uint64_t)SECOND;
+	c.looked.ns -= (uint64_t)SECOND; /* so that it is looked at */
+	last = clock_onward(&c, last);
+	assert_true(c.left);
 	assert_int_equal(c.mult, 0);
 	assert_true(clock_onward(&c, last) >= last);
+}
+
+/** As if all that @p c has to do with had been @p ns earlier, and the counter @p cycles behind. */
+static void let_pass(struct port_clock *c, uint64_t ns, uint64_t cycles)
+{
+	c->base.ns -= ns;
+	c->base.tsc -= cycles;
+	c->looked.ns -= ns;
+	c->looked.kernel -= ns;
+}
+
+/** A minute of a counter whose rate is taken to be @p part-th too high, or low. @return whether it
+ * is left. */
+static bool leaves_a_rate(struct port_clock *c, int64_t part)
+{
+	const uint64_t second = ((uint64_t)SECOND << 32) / c->mult;
+	uint64_t last = c->base.ns;
+
+	c->mult += (uint64_t)((int64_t)c->mult / part);
+	for (unsigned i = 0; i < 60 && c->mult; i++) {
+		let_pass(c, (uint64_t)SECOND, second);
+		last = clock_onward(c, last - (uint64_t)SECOND);
+	}
+	return c->left && !c->mult;
+}
+
+/** No look finds much amiss, but all together do. */
+static void leaves_a_counter_of_a_wrong_rate(void **state)
+{
+	static const int64_t wrong[] = {4, -4, 10, -10}, rounded[] = {400, -400};
+	struct port_clock c;
+
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		if (!begin(&c) || oldest(&c) < 60 * SECOND)
+			skip();
+		assert_true(leaves_a_rate(&c, wrong[i]));
+	}
+	for (size_t i = 0; i < sizeof rounded / sizeof rounded[0]; i++) {
+		assert_true(begin(&c));
+		assert_false(leaves_a_rate(&c, rounded[i]));
+		assert_true(c.mult != 0);
+	}
 }
 
 static void without_an_invariant_counter_asks_the_kernel(void **state)
@@ -257,6 +300,7 @@ int main(void)
 		cmocka_unit_test(keeps_a_counter_of_a_rounded_rate),
 		cmocka_unit_test(leaves_a_counter_that_jumps_after_long),
 		cmocka_unit_test(leaves_a_counter_that_stood_still),
+		cmocka_unit_test(leaves_a_counter_of_a_wrong_rate),
 		cmocka_unit_test(without_an_invariant_counter_asks_the_kernel),
 		cmocka_unit_test(tells_a_time_to_wait_until),
 		cmocka_unit_test(measures_nothing_across_a_jump), /* has the EAL from here on */
