@@ -230,11 +230,14 @@ static void test_the_end_goes_by_the_kernels_clock(void **state)
 
 	configure(&c);
 	assert_int_equal(net_open(&c, &n, &e), 0);
+	mult = n->poller.clock.mult;
+	if (!mult) {
+		net_close(n);
+		skip();
+	}
 	assert_int_equal(net_start(n, NULL, &e), 0);
 	engine_lock(net_engine(n));
-	mult = n->poller.clock.mult;
-	if (mult)
-		n->poller.clock.mult = 1; /* it stands still */
+	n->poller.clock.mult = 1; /* it stands still */
 	net_end(n);
 	n->poller.clock.mult = mult;
 	engine_unlock(net_engine(n));
