@@ -313,6 +313,17 @@ void port_let_go(const struct port *p)
 	holding_close(&p->holding);
 }
 
+/** What is told of the link: a change is told of, however short it was. */
+static bool port_link_is_up(const struct port *p)
+{
+	return p->link_up && !p->doubtful;
+}
+
+bool port_carries(const struct port *p)
+{
+	return p->link_up;
+}
+
 bool port_link(struct port *p, uint32_t *speed)
 {
 	struct rte_eth_link l = {0};
@@ -323,15 +334,15 @@ bool port_link(struct port *p, uint32_t *speed)
 	port_look_for_tap(p);
 	if ((p->if_index && !port_has_carrier(p)) || (p->is_tap && port_is_gone(p)))
 		l.link_status = RTE_ETH_LINK_DOWN;
-	if (!p->started || l.link_status == RTE_ETH_LINK_DOWN)
+	p->link_up = p->started && l.link_status == RTE_ETH_LINK_UP;
+	if (!p->link_up)
 		p->doubtful = 0;
-	p->link_up = p->started && l.link_status == RTE_ETH_LINK_UP && !p->doubtful;
 	/* A memif has a connection now. */
 	if (p->link_up && !was_up)
 		holding_keep_private(&p->holding);
 	if (speed)
 		*speed = l.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : l.link_speed;
-	return p->link_up;
+	return port_link_is_up(p);
 }
 
 /** A client is started anew when it was refused or its server went. Not too soon: to stop it in the
@@ -372,7 +383,8 @@ static void port_watch_interface(struct port *p)
 		p->doubtful--;
 	if (port_has_been_down(p) && p->watched_up)
 		p->doubtful = PORT_DOUBT;
-	p->watched_up = port_link(p, NULL) || p->doubtful;
+	port_link(p, NULL);
+	p->watched_up = p->link_up;
 }
 
 bool port_watch(struct port *p)
@@ -390,7 +402,7 @@ bool port_watch(struct port *p)
 		intr_gate_open(p->intr_gate);
 	if (p->link_up) {
 		p->downs = 0;
-		return true;
+		return port_link_is_up(p);
 	}
 	p->downs++;
 	if (p->connects && port_is_overdue(p)) {

@@ -116,8 +116,14 @@ bool port_has_queued(const struct port *p);
 /** Queued frames that had no room in the port at the last flush. */
 unsigned port_backlog(const struct port *p);
 
-/** Link state according to the driver, without waiting. @param speed Mb/s, 0 unknown; or NULL. */
+/**
+ * Link state according to the driver, without waiting. One that has changed is told to be down for
+ * a while, whatever it is. @param speed Mb/s, 0 unknown; or NULL.
+ */
 bool port_link(struct port *p, uint32_t *speed);
+
+/** Do frames go and come, as far as port_link() has seen, whatever that tells? */
+bool port_carries(const struct port *p);
 
 /** True if the device was removed, or its interface deleted. */
 bool port_is_gone(const struct port *p);

@@ -22,14 +22,14 @@
 
 struct port {
 	uint16_t id;
-	bool link_up;
+	bool link_up;      /**< at the last look; for what sends, receives and sleeps */
 	_Atomic bool gone; /**< removed; set by the EAL's interrupt thread, too */
 	unsigned if_index; /**< AF_PACKET: the interface, for its carrier; or 0 */
 	unsigned tap;      /**< the interface of a TAP of which nothing tells when it is deleted */
 	int carrier_fd;    /**< counts how often a carrier has gone and come; or -1 */
 	uint64_t carrier_changes; /**< at the last port_watch() */
-	bool watched_up;          /**< the last port_watch() found the link up, or doubtful */
-	unsigned doubtful; /**< checks for which the link is taken to be down, though it seems up */
+	bool watched_up;          /**< the last port_watch() found the link up */
+	unsigned doubtful; /**< checks for which the link is told to be down, though it is up */
 	bool started;      /**< false: the driver must not be called */
 	bool is_memif, is_tap;
 	bool copies;                 /**< its driver copies each frame in this process */

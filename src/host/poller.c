@@ -171,6 +171,11 @@ static bool poller_port_watch(struct poller *p)
 	return port_watch(p->port);
 }
 
+static bool poller_port_carries(const struct poller *p)
+{
+	return port_carries(p->port);
+}
+
 static const struct poller_source poller_port = {
 	.fd = poller_port_fd,
 	.is_interrupt = poller_port_is_interrupt,
@@ -180,6 +185,7 @@ static const struct poller_source poller_port = {
 	.received = poller_port_received,
 	.has_backlog = poller_port_has_backlog,
 	.watch = poller_port_watch,
+	.carries = poller_port_carries,
 };
 
 /* ---- life --------------------------------------------------------------------------------- */

@@ -30,6 +30,9 @@ struct poller_source {
 	/** Now and then. @return the link is up. NULL: there is none to look at, and fd tells
 	 * always. */
 	bool (*watch)(struct poller *p);
+	/** May something come, as watch() has seen? One that has changed is called down, but may
+	 * be up. NULL: as watch. */
+	bool (*carries)(const struct poller *p);
 };
 
 struct poller {

@@ -133,7 +133,7 @@ static uint64_t engine_thread_housekeeping(struct engine_thread *t)
 		t->cfg.link_changed(t->cfg.ctx, up);
 	t->link_up = up;
 	/* A memif's descriptor comes and goes with its peer. Without a link nothing comes. */
-	t->idle.tells = p->source->fd(p) >= 0 || !up;
+	t->idle.tells = p->source->fd(p) >= 0 || !p->source->carries(p);
 	if (t->cfg.housekeeping)
 		t->cfg.housekeeping(t->cfg.ctx);
 	engine_unlock(p->engine);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/port_private.h"
+#include "host/idle.h"
 #include "host/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -58,6 +60,22 @@ static void leave_and_jump(void *ctx)
 		jump = 0;
 	}
 	jump_waits = false;
+}
+
+static _Atomic uint64_t longest_sleep;
+
+int __real_ppoll(
+	struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask);
+int __wrap_ppoll(
+	struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask);
+
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
+{
+	uint64_t ns = (uint64_t)timeout->tv_sec * 1000000000 + (uint64_t)timeout->tv_nsec;
+
+	if (ns > atomic_load(&longest_sleep))
+		atomic_store(&longest_sleep, ns);
+	return __real_ppoll(fds, n, timeout, mask);
 }
 
 static struct engine_thread *start(bool dedicated, int core)
@@ -197,6 +215,11 @@ static bool watch_a_link_that_is_down(struct poller *p)
 	return false;
 }
 
+static bool carries_nothing(const struct poller *p)
+{
+	return false;
+}
+
 static uint64_t sleeps_until(const struct engine_thread *t, unsigned n)
 {
 	while (atomic_load(&housekeepings) < n)
@@ -214,6 +237,7 @@ static void a_port_without_a_link_is_not_looked_at_all_the_time(void **state)
 
 	assert_int_equal(port_rx_fd(port), -1);
 	source.watch = watch_a_link_that_is_down;
+	source.carries = carries_nothing;
 	poller.source = &source;
 	atomic_store(&housekeepings, 0);
 	t = start(false, -1);
@@ -222,6 +246,25 @@ static void a_port_without_a_link_is_not_looked_at_all_the_time(void **state)
 	engine_thread_stop(t);
 	poller.source = before;
 	assert_in_range(sleeps, 1, 5 * 4);
+}
+
+/** A link that has changed is told to be down, but packets may come. */
+static void a_port_whose_link_has_changed_is_looked_at(void **state)
+{
+	const struct poller_source *before = poller.source;
+	struct poller_source source = *before;
+	struct engine_thread *t;
+
+	assert_int_equal(port_rx_fd(port), -1);
+	source.watch = watch_a_link_that_is_down;
+	poller.source = &source;
+	atomic_store(&housekeepings, 0);
+	atomic_store(&longest_sleep, 0);
+	t = start(false, -1);
+	sleeps_until(t, 3);
+	engine_thread_stop(t);
+	poller.source = before;
+	assert_in_range(atomic_load(&longest_sleep), 1, IDLE_BLIND_NS);
 }
 
 static void a_polling_application_is_left_alone(void **state)
@@ -489,6 +532,7 @@ int main(void)
 		cmocka_unit_test(housekeeping_goes_on_when_the_counter_jumps),
 		cmocka_unit_test(what_a_peer_sent_is_taken_before_it_is_found_to_have_ended),
 		cmocka_unit_test(a_port_without_a_link_is_not_looked_at_all_the_time),
+		cmocka_unit_test(a_port_whose_link_has_changed_is_looked_at),
 		cmocka_unit_test(a_polling_application_is_left_alone),
 		cmocka_unit_test(an_application_that_goes_to_sleep_is_served),
 		cmocka_unit_test(an_application_that_was_woken_is_left_alone),

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,6 +93,64 @@ static void wait_until_up(struct port *p)
 {
 	while (!port_watch(p))
 		nap();
+}
+
+/** net_ring's driver has none. */
+int __wrap_rte_eth_tx_done_cleanup(uint16_t id, uint16_t queue, uint32_t n);
+
+int __wrap_rte_eth_tx_done_cleanup(uint16_t id, uint16_t queue, uint32_t n)
+{
+	return 0;
+}
+
+/** As Linux counts in @p file. */
+static void count_changes(int file, char changes)
+{
+	assert_int_equal(pwrite(file, &changes, 1, 0), 1);
+}
+
+/** Send until there is no room. */
+static void fill(struct port *p)
+{
+	while (!port_backlog(p)) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(port_pool(p));
+
+		assert_non_null(m);
+		assert_non_null(rte_pktmbuf_append(m, 60));
+		port_tx(p, m);
+		port_flush(p);
+	}
+}
+
+/** The device goes on reading and sending: so it is waited for, and its queue kept. */
+static void a_link_that_has_changed_carries_all_the_same(void **state)
+{
+	struct port_config cfg = {.device = "net_ring0", .memory_mib = 8};
+	int changes = memfd_create("changes", MFD_CLOEXEC);
+	struct port_error e = {""};
+	struct rte_mbuf *m;
+	struct port *p;
+	unsigned queued;
+
+	assert_int_equal(port_open(&cfg, &p, &e), 0);
+	p->carrier_fd = changes;
+	count_changes(changes, '2');
+	port_watch(p);
+	wait_until_up(p);
+	fill(p);
+	queued = port_backlog(p);
+	count_changes(changes, '4');
+	assert_false(port_watch(p));
+	assert_false(port_link(p, NULL));
+	assert_true(port_carries(p));
+	assert_true(port_settle(p));
+	assert_int_equal(port_backlog(p), queued);
+	assert_int_equal(port_get_stats(p)->tx_dropped, 0);
+	wait_until_up(p);
+	assert_int_equal(port_backlog(p), queued);
+	while (port_rx(p, &m, 1) == 1)
+		rte_pktmbuf_free(m);
+	port_close(p);
 }
 
 /** It is told of as any that was down for longer. */
@@ -212,6 +271,7 @@ static int setup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_link_that_has_changed_carries_all_the_same),
 		cmocka_unit_test(a_carrier_that_is_back_at_the_next_look),
 		cmocka_unit_test(an_interface_that_is_back_at_the_next_look),
 		cmocka_unit_test(a_carrier_that_was_back_before),
