@@ -6,7 +6,6 @@
 #include "dpdk-port/eal.h"
 #include "dpdk-port/external.h"
 #include "dpdk-port/intr_gate.h"
-#include "dpdk-port/memif_driver.h"
 #include "dpdk-port/vlan.h"
 
 #include "base/sysfs.h"
@@ -20,6 +19,9 @@
 
 /** Watches (of 100 ms) that a memif client gets to connect before it is started anew. */
 #define PORT_PATIENCE 20
+
+/** How often what a server says comes before such a start, which is put off by as much. */
+#define PORT_RESTART_WAY 5
 
 /** Watches after which Linux has told what a carrier is that has changed (carrier.h). */
 #define PORT_DOUBT 11
@@ -357,8 +359,9 @@ static void port_restart(void *port)
 	struct port *p = port;
 
 	/* The server says something at last: that is heard first. */
-	if (memif_driver_has_input(p->id))
+	if (port_gives_way(p, &p->gave_way, PORT_RESTART_WAY))
 		return;
+	p->gave_way = 0;
 	if (p->started)
 		rte_eth_dev_stop(p->id);
 	p->started = rte_eth_dev_start(p->id) == 0;
@@ -401,7 +404,7 @@ bool port_watch(struct port *p)
 	else
 		intr_gate_open(p->intr_gate);
 	if (p->link_up) {
-		p->downs = 0;
+		p->downs = p->gave_way = 0;
 		return port_link_is_up(p);
 	}
 	p->downs++;

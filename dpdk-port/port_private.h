@@ -37,6 +37,7 @@ struct port {
 	struct intr_gate *intr_gate; /**< memif: keeps disconnects out of the driver's bursts */
 	struct memif_link memif;     /**< while its link is up */
 	unsigned downs;              /**< checks in a row that found the link down */
+	unsigned gave_way;           /**< port_restart(), in a row, to what the server said */
 	bool rx_event;               /**< rx_fd is an interrupt, which must be armed */
 	bool legacy_helps;           /**< a legacy interrupt may work instead */
 	bool memif_silent;           /**< memif: its interrupt was disbelieved */
@@ -66,5 +67,13 @@ struct port {
 
 /** Drop everything that is queued for sending. */
 void port_drop(struct port *p);
+
+/**
+ * Has the stopping of memif @p p to wait, as its driver's own handler comes first? Who is told so
+ * leaves that thread the time, and asks again. But not for ever: the peer may send without an end.
+ * In the EAL's interrupt thread.
+ * @param gave_way counts how often that was so, @p most times at most.
+ */
+bool port_gives_way(const struct port *p, unsigned *gave_way, unsigned most);
 
 #endif

@@ -36,10 +36,16 @@ static void port_stop_and_close(void *port)
 		rte_eth_dev_close(p->id);
 }
 
-/** A memif's own handler comes first, for which that thread gets the time. But not for ever: its
- * peer may send without an end. */
 #define PORT_WAY_US    1000
 #define PORT_WAY_GIVEN 1000
+
+bool port_gives_way(const struct port *p, unsigned *gave_way, unsigned most)
+{
+	if (*gave_way == most || !memif_driver_has_input(p->id))
+		return false;
+	++*gave_way;
+	return true;
+}
 
 struct port_shutdown {
 	struct port *p;
@@ -52,7 +58,7 @@ static void port_shut_down_memif(void *shutdown)
 {
 	struct port_shutdown *s = shutdown;
 
-	if (memif_driver_has_input(s->p->id) && s->gave_way++ < PORT_WAY_GIVEN)
+	if (port_gives_way(s->p, &s->gave_way, PORT_WAY_GIVEN))
 		return;
 	s->how(s->p);
 	s->over = true;

@@ -97,6 +97,16 @@ static int find_timer(void)
 	return -1;
 }
 
+static bool has_input_always;
+
+bool __real_memif_driver_has_input(uint16_t id);
+bool __wrap_memif_driver_has_input(uint16_t id);
+
+bool __wrap_memif_driver_has_input(uint16_t id)
+{
+	return has_input_always || __real_memif_driver_has_input(id);
+}
+
 static struct port *open_port(const char *device)
 {
 	struct port_config cfg = {.device = device, .memory_mib = 8};
@@ -172,6 +182,40 @@ static void a_client_that_is_started_anew(void **state)
 	port_close(client);
 }
 
+/** @return the client has closed the connection of which @p peer is the other end. */
+static bool is_over(int peer)
+{
+	char octets[128];
+	ssize_t n;
+
+	do
+		n = recv(peer, octets, sizeof octets, MSG_DONTWAIT);
+	while (n > 0);
+	return n == 0;
+}
+
+/** What the driver never takes does not keep a client from being started anew. */
+static void a_client_whose_input_stays(void **state)
+{
+	struct port *client = open_port("net_memif2,role=client,socket=" SOCKET);
+	int peer = accept(listener, NULL, NULL);
+	bool over = false;
+
+	has_input_always = true;
+	for (unsigned i = 0; i < 20; i++)
+		port_watch(client);
+	assert_false(is_over(peer));
+	for (unsigned watches = 0; watches < 1000 && !over; watches++) {
+		port_watch(client);
+		over = is_over(peer);
+	}
+	has_input_always = false;
+	assert_true(over);
+	close(peer);
+	close(accept(listener, NULL, NULL));
+	port_close(client);
+}
+
 static int setup(void **state)
 {
 	static const struct sockaddr_un sun = {.sun_family = AF_UNIX, .sun_path = "\0" SOCKET};
@@ -199,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_that_is_closed),
 		cmocka_unit_test(a_client_that_is_started_anew),
+		cmocka_unit_test(a_client_whose_input_stays),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
