@@ -81,6 +81,7 @@ SHIM_EXPORT int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t len)
 	static shim_slot real;
 	connect_fn *fn = (connect_fn *)shim_real_libc(&real, "connect");
 
+	/* In this order: to find the caller's library can take far longer. */
 	if (!memif_send_is_channel(fd) || !shim_is_below(__builtin_return_address(0)))
 		return fn(fd, to.__sockaddr__, len);
 	return memif_dontwait_connect(fn, fd, to.__sockaddr__, len);

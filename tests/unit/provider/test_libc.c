@@ -571,13 +571,6 @@ static void others_who_come_late_get_ebadf(void **state)
 		cmocka_unit_test(fstat_write_and_close_are_those_of_libc),                        \
 		cmocka_unit_test(dup_and_close_range_are_those_of_libc)
 
-/* A cancelled thread leaves marks of clang's ASan on a stack that libc goes on to use. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define NO_CANCELLING
-#endif
-#endif
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest inert[] = {
