@@ -3,12 +3,17 @@
 
 /**
  * No path carries more than this, 256 Gbit/s. Between two processes of one machine nothing is ever
- * lost. Windows would grow without end there, and the queue would only leave the caches: of short
- * segments at fewer bytes, as each takes as much of them besides its text, and more under ESP.
+ * lost. Windows would grow without end there, and the queue would only leave the caches.
  */
-#define PATH_BYTES_PER_NS   32
-#define SHORT_PATH_BUFFER   (1u << 20)
+#define PATH_BYTES_PER_NS 32
+#define SHORT_PATH_BUFFER (1u << 20)
+/**
+ * Of short segments fewer bytes leave the caches, as each has a buffer around its text, and under
+ * ESP another beside it. So many are enough for a peer that answers at once; not for one that has
+ * to wait for a core.
+ */
 #define SHORT_PATH_SEGMENTS 256u
+#define PROMPT_ROUND_TRIP   TCP_MS
 
 /** A packet costs more than its text: what a short record counts against the send buffer. */
 #define RECORD_MIN_COST 256
@@ -222,9 +227,18 @@ void tcp_buffer_measure(struct tcp_conn *c)
 	tcp_buffer_begin_measuring(c);
 }
 
+/** What is of use on a path without length. */
+static uint32_t tcp_snd_buffer_short_path(const struct tcp_conn *c)
+{
+	bool prompt = c->rto.srtt != 0 && c->rto.srtt < PROMPT_ROUND_TRIP;
+
+	return prompt ? u32_min(SHORT_PATH_SEGMENTS * c->emss, SHORT_PATH_BUFFER)
+		      : SHORT_PATH_BUFFER;
+}
+
 uint32_t tcp_snd_buffer(const struct tcp_conn *c)
 {
-	uint32_t fixed = c->s->cfg.send_buffer, wanted, least, short_path;
+	uint32_t fixed = c->s->cfg.send_buffer, wanted, least;
 	uint64_t useful;
 
 	if (fixed)
@@ -233,8 +247,7 @@ uint32_t tcp_snd_buffer(const struct tcp_conn *c)
 	/* What is in flight, and as much again, which the next round trip will ask for. */
 	wanted = u32_max(2 * u32_min(c->cc.cwnd, TCP_BUFFER_MAX / 2), least);
 	useful = PATH_BYTES_PER_NS * tcp_min_rtt_get(&c->rec.min_rtt);
-	short_path = u32_min(SHORT_PATH_SEGMENTS * c->emss, SHORT_PATH_BUFFER);
-	return (uint32_t)u64_min(wanted, u64_max(useful, short_path));
+	return (uint32_t)u64_min(wanted, u64_max(useful, tcp_snd_buffer_short_path(c)));
 }
 
 uint32_t tcp_buffer_send_limit(const struct tcp_conn *c)

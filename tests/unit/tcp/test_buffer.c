@@ -255,19 +255,25 @@ static void test_small_pieces_close_the_window(void **state)
 static void test_send_buffer_follows_cwnd(void **state)
 {
 	start(OPTIONS, NULL);
-	c->rec.min_rtt = (struct tcp_min_rtt){.young = 100 * MS, .since_ms = h.tcp->now_ms};
 	assert_int_equal(tcp_snd_buffer(c), TCP_SEND_BUFFER_MIN);
+	c->rec.min_rtt = (struct tcp_min_rtt){.young = 100 * MS, .since_ms = h.tcp->now_ms};
 	c->cc.cwnd = 100 << 20;
 	assert_int_equal(tcp_snd_buffer(c), 200 << 20);
 	/* But a short path cannot hold what such a window lets queue up. */
 	c->rec.min_rtt.young = MS;
 	assert_int_equal(tcp_snd_buffer(c), 32 * MS);
 	c->rec.min_rtt.young = 1000;
-	c->emss = 8948;
 	assert_int_equal(tcp_snd_buffer(c), 1 << 20);
-	/* 256 segments, which stay in a core's cache. */
+	/* Where the peer answers at once, 256 segments are enough: so many stay in the cache. */
+	c->rto.srtt = 200000;
 	c->emss = 1448;
 	assert_int_equal(tcp_snd_buffer(c), 256 * 1448);
+	c->emss = 8948;
+	assert_int_equal(tcp_snd_buffer(c), 1 << 20);
+	c->emss = 1448;
+	c->rto.srtt = 2 * MS;
+	assert_int_equal(tcp_snd_buffer(c), 1 << 20);
+	c->rto.srtt = 200000;
 	c->rec.min_rtt.young = 20000;
 	assert_int_equal(tcp_snd_buffer(c), 32 * 20000);
 	c->rec.min_rtt.young = 100 * MS;
@@ -300,7 +306,6 @@ static void test_send_budget_is_shared(void **state)
 static void test_sacked_text_does_not_count(void **state)
 {
 	start(OPTIONS, NULL);
-	c->rec.min_rtt = (struct tcp_min_rtt){.young = RTT, .since_ms = h.tcp->now_ms};
 	c->cc.cwnd = 400 * 1024;
 	c->rto.srtt = 0; /* not paced: all of it is in flight */
 	p.wnd = 65535;
@@ -309,8 +314,8 @@ static void test_sacked_text_does_not_count(void **state)
 		app_send_pattern(&h.app, 0, 1000);
 	assert_in_range(llp_unacked(h.app.llp), 800 * 1024 - 1000, 800 * 1024);
 	peer_sack(&p, p.ack, &(struct tcp_range){p.ack + 1000, p.ack + 101000}, 1);
-	c->cc.cwnd = 400 * 1024;    /* as if the loss had cost nothing */
-	c->rec.min_rtt.young = RTT; /* and time had passed */
+	c->cc.cwnd = 400 * 1024; /* as if the loss had cost nothing */
+	c->rto.srtt = 0;         /* nor time, of which none has passed here */
 	assert_true(tcp_buffer_may_queue(c, 90000));
 	assert_false(tcp_buffer_may_queue(c, 110000));
 	ip_double_drain(&h.ip);
