@@ -239,9 +239,10 @@ static void nd_na_input(
 		return;
 	/* It does not forward any more. */
 	if (n->router && !(flags & ND_FLAG_ROUTER))
-		route_advertise(s, &(struct route){.has_gateway = true,
-					   .gateway = target,
-					   .origin = ROUTE_ADVERTISED});
+		route_advertise(s,
+			&(struct route){
+				.has_gateway = true, .gateway = target, .origin = ROUTE_ADVERTISED},
+			now);
 	n->router = flags & ND_FLAG_ROUTER;
 }
 

@@ -77,7 +77,7 @@ static uint64_t nd_lifetime_end(uint64_t now, uint32_t seconds)
 	return seconds == UINT32_MAX ? TIMER_NEVER : now + seconds * SECOND;
 }
 
-static void nd_take_prefix(struct ip_stack *s, const uint8_t *p, uint64_t now)
+static void nd_take_prefix(struct ip_stack *s, const uint8_t *mac, const uint8_t *p, uint64_t now)
 {
 	struct route r = {
 		.prefix = ip_addr_from_v6(p + ND_OPT_PREFIX_ADDR),
@@ -92,7 +92,8 @@ static void nd_take_prefix(struct ip_stack *s, const uint8_t *p, uint64_t now)
 		r.prefix_len < 16 || ip_addr_is_link_local(&r.prefix) ||
 		ip_addr_is_multicast(&r.prefix) || ip_addr_is_v4(&r.prefix))
 		return;
-	route_advertise(s, &r);
+	memcpy(r.station, mac, sizeof r.station);
+	route_advertise(s, &r, now);
 }
 
 static void nd_take_mtu(struct ip_stack *s, const uint8_t *p)
@@ -150,7 +151,7 @@ static void nd_take_router(struct ip_stack *s, const struct ip_rx *rx, const uin
 	/* RFC 4861 section 6.3.7: who is no default router does not end the search for one. */
 	if (def.expires)
 		timer_stop(s->cfg.wheel, &s->rs_timer);
-	route_advertise(s, &def);
+	route_advertise(s, &def, now);
 	if (n)
 		n->router = true;
 	if (o->source)
@@ -172,5 +173,5 @@ void nd_ra_input(
 	if (o.mtu)
 		nd_take_mtu(s, o.mtu);
 	for (unsigned i = 0; i < o.prefixes; i++)
-		nd_take_prefix(s, o.prefix[i], now);
+		nd_take_prefix(s, o.source ? o.source : rx->src_mac, o.prefix[i], now);
 }

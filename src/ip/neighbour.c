@@ -181,6 +181,18 @@ static void neighbour_unanswered(struct ip_neighbour *n, uint64_t now)
 	neighbour_start_resolution(n, now);
 }
 
+/* neighbour_confirm() only writes down the time. */
+static void neighbour_stay_reachable(struct ip_neighbour *n, uint64_t now)
+{
+	if (n->confirmed + REACHABLE_TIME_NS <= now) {
+		neighbour_become_stale(n, now);
+		return;
+	}
+	if (n->answered)
+		neighbour_prove(n, now);
+	neighbour_arm(n, n->confirmed + REACHABLE_TIME_NS);
+}
+
 void neighbour_expire(struct timer *timer, uint64_t now)
 {
 	struct ip_neighbour *n = container_of(timer, struct ip_neighbour, timer);
@@ -193,11 +205,7 @@ void neighbour_expire(struct timer *timer, uint64_t now)
 			neighbour_fail(n, now);
 		break;
 	case NEIGHBOUR_REACHABLE:
-		/* neighbour_confirm() only writes down the time. */
-		if (n->confirmed + REACHABLE_TIME_NS > now)
-			neighbour_arm(n, n->confirmed + REACHABLE_TIME_NS);
-		else
-			neighbour_become_stale(n, now);
+		neighbour_stay_reachable(n, now);
 		break;
 	case NEIGHBOUR_DELAY:
 		neighbour_start_probe(n, NEIGHBOUR_ASK_CURRENT, now);

@@ -48,6 +48,12 @@ void neighbour_flush_queue(struct ip_neighbour *n, uint64_t now);
 
 /* ---- stations ----------------------------------------------------------------------------- */
 
+/**
+ * It has answered when it was asked, or there was progress through it: that counts for its routes.
+ * What it says unasked, as if it had been, proves nothing (RFC 3756 section 4.1.2).
+ */
+void neighbour_prove(struct ip_neighbour *n, uint64_t now);
+
 /** Believe another address, perhaps of the entry's own; the former one becomes the rival. */
 void neighbour_move(struct ip_neighbour *n, const uint8_t *mac, uint64_t now);
 

@@ -7,12 +7,11 @@
 #define VERIFY_INTERVAL_NS SECOND        /* claims and doubts do not make us ask more often */
 #define DOUBT_LIFE_NS      (30 * SECOND) /* a doubt, or a claim, that nothing followed */
 
-/* What it says unasked, as if it had been, proves nothing (RFC 3756 section 4.1.2). */
-static void neighbour_prove(struct ip_neighbour *n)
+void neighbour_prove(struct ip_neighbour *n, uint64_t now)
 {
 	n->answered = true;
-	route_keep_prefix(n->stack, &n->addr);
-	route_return_to_gateway(n->stack, &n->addr);
+	route_keep_prefixes(n->stack, &n->addr, now);
+	route_return_to_gateway(n->stack, &n->addr, now);
 }
 
 static void neighbour_take_mac(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
@@ -102,7 +101,7 @@ static void neighbour_answered(struct ip_neighbour *n, const uint8_t *mac, uint6
 	}
 	neighbour_become_reachable(n, now);
 	if (asking)
-		neighbour_prove(n);
+		neighbour_prove(n, now);
 }
 
 /* RFC 4861 section 7.2.5, for an address that nothing is known of. */
@@ -121,7 +120,7 @@ static void neighbour_learn_first(
 	else
 		neighbour_become_stale(n, now);
 	if (news->solicited && asking)
-		neighbour_prove(n);
+		neighbour_prove(n, now);
 	neighbour_flush_queue(n, now);
 }
 
@@ -174,10 +173,11 @@ void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t sent
 	if (now - n->claimed > DOUBT_LIFE_NS)
 		n->has_rival = false;
 	n->confirmed = now;
+	if (n->state == NEIGHBOUR_REACHABLE && n->answered)
+		return;
 	if (n->state != NEIGHBOUR_REACHABLE)
 		neighbour_become_reachable(n, now);
-	if (!n->answered)
-		neighbour_prove(n);
+	neighbour_prove(n, now);
 }
 
 /* Which station to ask, as what goes to the known one brings no progress. */

@@ -10,6 +10,9 @@
 /** RFC 4191 section 3.5: a router is probed at most once a minute. */
 #define POLL_INTERVAL_NS (60 * UINT64_C(1000000000))
 
+/** How long a prefix keeps its place after a neighbour there, or its router, answered last. */
+#define PREFIX_KEEP_NS (600 * UINT64_C(1000000000))
+
 /*
  * There are only a few routes. A sorted array is fastest for these, and paths keep their results
  * until the generation changes.
@@ -197,15 +200,40 @@ int route_insert(struct ip_stack *s, const struct route *r)
 	return 0;
 }
 
-/* A router in use may go only when it does not answer; one that has answered, likewise. */
-static bool route_may_go(const struct route_table *t, const struct route *r)
+static bool route_was_reached_of_late(const struct route *r, uint64_t now)
 {
-	return r->left || (!r->reached && (!r->has_gateway || route_best(t, r) != r));
+	return r->reached && now - r->reached <= PREFIX_KEEP_NS;
 }
 
+/* Of a prefix: did the station advertise it of a router that answers? */
+static bool route_is_of_reached_router(
+	const struct route_table *t, const struct route *r, uint64_t now)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		const struct route *x = &t->r[i];
+
+		if (x->origin == ROUTE_ADVERTISED && x->has_gateway && !x->left &&
+			route_was_reached_of_late(x, now) && eth_addr_equal(x->station, r->station))
+			return true;
+	}
+	return false;
+}
+
+/* A router in use may go only when it does not answer; one that has answered, likewise. */
+static bool route_may_go(const struct route_table *t, const struct route *r, uint64_t now)
+{
+	if (!r->has_gateway)
+		return !route_was_reached_of_late(r, now) && !route_is_of_reached_router(t, r, now);
+	return r->left || (!r->reached && route_best(t, r) != r);
+}
+
+/* @a is behind @b in the table. Of prefixes the newest goes, so that those that come late drive out
+ * one another. */
 static bool route_goes_sooner(const struct route *a, const struct route *b)
 {
-	if (a->reached != b->reached)
+	if (!a->has_gateway)
+		return a->since >= b->since;
+	if (!a->reached != !b->reached)
 		return !a->reached;
 	if (!a->left != !b->left)
 		return a->left != 0;
@@ -213,7 +241,7 @@ static bool route_goes_sooner(const struct route *a, const struct route *b)
 }
 
 /** @return of the advertised routes of @p r's kind the one that gives way; NULL: none does. */
-static struct route *route_spare(struct route_table *t, const struct route *r)
+static struct route *route_spare(struct route_table *t, const struct route *r, uint64_t now)
 {
 	struct route *spare = NULL;
 
@@ -221,7 +249,7 @@ static struct route *route_spare(struct route_table *t, const struct route *r)
 		struct route *x = &t->r[i];
 
 		if (x->origin == ROUTE_ADVERTISED && x->has_gateway == r->has_gateway &&
-			route_may_go(t, x) && (!spare || route_goes_sooner(x, spare)))
+			route_may_go(t, x, now) && (!spare || route_goes_sooner(x, spare)))
 			spare = x;
 	}
 	return spare;
@@ -242,21 +270,24 @@ static void route_log_crowded(
 	if (instead)
 		log_printf(s->cfg.log, level, "ip: too many %s: %s takes the place of %s, which %s",
 			kind, text, ip_addr_format(route_told_by(instead), gone),
-			instead->left ? "does not answer" : "was never reached");
+			instead->left      ? "does not answer"
+			: instead->reached ? "was not reached of late"
+					   : "was never reached");
 	else
 		log_printf(s->cfg.log, level, "ip: too many %s: %s is ignored", kind, text);
 }
 
-static void route_insert_advertised(struct ip_stack *s, const struct route *r)
+static void route_insert_advertised(struct ip_stack *s, const struct route *r, uint64_t now)
 {
 	struct route_table *t = &s->routes;
 	const struct ip_neighbour *n = r->has_gateway ? neighbour_find(s, &r->gateway) : NULL;
 	const char *kind = r->has_gateway ? "default routers" : "prefixes";
 	bool crowded = route_is_crowded(t, r);
-	struct route *spare = crowded ? route_spare(t, r) : NULL;
+	struct route *spare = crowded ? route_spare(t, r, now) : NULL;
 	struct route add = *r;
 
-	add.reached = n && n->answered;
+	add.reached = n && n->answered ? now : 0;
+	add.since = now;
 	if (spare) {
 		route_log_crowded(s, r, kind, spare);
 		route_remove_at(s, (unsigned)(spare - t->r));
@@ -265,7 +296,17 @@ static void route_insert_advertised(struct ip_stack *s, const struct route *r)
 		route_log_crowded(s, r, crowded ? kind : "routes", NULL);
 }
 
-void route_advertise(struct ip_stack *s, const struct route *r)
+/* Who else says it, too, does not take a prefix from a router that answers. */
+static void route_prolong(
+	struct ip_stack *s, struct route *known, const struct route *r, uint64_t now)
+{
+	known->expires = r->expires;
+	if (r->has_gateway || !route_is_of_reached_router(&s->routes, known, now))
+		memcpy(known->station, r->station, sizeof known->station);
+	route_schedule(s);
+}
+
+void route_advertise(struct ip_stack *s, const struct route *r, uint64_t now)
 {
 	struct route key = *r;
 	struct route *known;
@@ -275,17 +316,16 @@ void route_advertise(struct ip_stack *s, const struct route *r)
 	if (known && r->expires && known->preference != r->preference) {
 		key.left = known->left;
 		key.reached = known->reached;
+		key.since = known->since;
 		route_remove_at(s, (unsigned)(known - s->routes.r));
 		(void)route_insert(s, &key);
 	} else if (known && r->expires) {
-		known->expires = r->expires;
-		memcpy(known->station, r->station, sizeof known->station);
-		route_schedule(s);
+		route_prolong(s, known, r, now);
 	} else if (known) {
 		route_remove_at(s, (unsigned)(known - s->routes.r));
 		route_schedule(s);
 	} else if (r->expires) {
-		route_insert_advertised(s, r);
+		route_insert_advertised(s, r, now);
 	}
 }
 
@@ -296,21 +336,18 @@ const struct route *route_of_router(struct ip_stack *s, const struct ip_addr *ga
 			.has_gateway = true, .gateway = *gateway, .origin = ROUTE_ADVERTISED});
 }
 
-/** @return the number of the longest prefix of @p dst; t->n: there is none. */
-static unsigned route_longest(const struct route_table *t, const struct ip_addr *dst)
+static bool route_holds(const struct route *r, const struct ip_addr *a)
 {
-	unsigned i = 0;
-
-	while (i < t->n && !ip_addr_in_prefix(dst, &t->r[i].prefix, t->r[i].prefix_len))
-		i++;
-	return i;
+	return ip_addr_in_prefix(a, &r->prefix, r->prefix_len);
 }
 
 static const struct route *route_find(const struct ip_stack *s, const struct ip_addr *dst)
 {
 	const struct route_table *t = &s->routes;
-	unsigned i = route_longest(t, dst);
+	unsigned i = 0;
 
+	while (i < t->n && !route_holds(&t->r[i], dst))
+		i++;
 	if (i == t->n)
 		return NULL;
 	return t->r[i].left ? route_best(t, &t->r[i]) : &t->r[i];
@@ -369,7 +406,7 @@ void route_leave_gateway(struct ip_stack *s, const struct ip_addr *gateway, uint
 	ip_paths_changed(s);
 }
 
-void route_return_to_gateway(struct ip_stack *s, const struct ip_addr *gateway)
+void route_return_to_gateway(struct ip_stack *s, const struct ip_addr *gateway, uint64_t now)
 {
 	struct route_table *t = &s->routes;
 	char text[IP_ADDR_STRLEN];
@@ -381,7 +418,7 @@ void route_return_to_gateway(struct ip_stack *s, const struct ip_addr *gateway)
 
 		if (!r->has_gateway || !ip_addr_equal(&r->gateway, gateway))
 			continue;
-		r->reached = true;
+		r->reached = now;
 		if (!r->left)
 			continue;
 		before = route_best(t, r) == r;
@@ -395,13 +432,14 @@ void route_return_to_gateway(struct ip_stack *s, const struct ip_addr *gateway)
 	ip_paths_changed(s);
 }
 
-void route_keep_prefix(struct ip_stack *s, const struct ip_addr *neighbour)
+void route_keep_prefixes(struct ip_stack *s, const struct ip_addr *neighbour, uint64_t now)
 {
-	struct route_table *t = &s->routes;
-	unsigned i = route_longest(t, neighbour);
+	for (unsigned i = 0; i < s->routes.n; i++) {
+		struct route *r = &s->routes.r[i];
 
-	if (i < t->n && !t->r[i].has_gateway)
-		t->r[i].reached = true;
+		if (!r->has_gateway && route_holds(r, neighbour))
+			r->reached = now;
+	}
 }
 
 int ip_route_add(struct ip_stack *s, const struct ip_addr *prefix, unsigned prefix_len,

@@ -23,11 +23,12 @@ struct route {
 	struct ip_addr gateway;
 	enum route_origin origin;
 	int8_t preference; /**< a router's own: 1 high, 0 medium, -1 low (RFC 4191 section 2.1) */
-	uint8_t station[ETH_ADDR_LEN]; /**< a router's own that advertised it */
+	uint8_t station[ETH_ADDR_LEN]; /**< that advertised it */
 	uint64_t expires;              /**< ns; TIMER_NEVER */
-	bool reached; /**< the gateway, or a neighbour of the prefix, has answered when it was asked
-		       */
-	uint32_t left; /**< not 0: the gateway does not answer; the smallest was left first */
+	uint64_t since;                /**< ns, when it was advertised first */
+	uint64_t reached; /**< ns, when the gateway, or a neighbour of the prefix, last answered
+			     when it was asked, or there was progress through it; 0: never */
+	uint32_t left;    /**< not 0: the gateway does not answer; the smallest was left first */
 };
 
 struct route_table {
@@ -50,10 +51,11 @@ int route_insert(struct ip_stack *s, const struct route *r);
  * Insert an advertised route, or update its lifetime and preference; or remove it, if its @p
  * expires is 0. If there are too many default routers, the new one takes the place of one that was
  * never reached and is not in use, or of one that was left: of those never reached first, and of
- * those left first among them, the one that would end first. A prefix takes the place of one that
- * was never reached. If there is none the new one is ignored.
+ * those left first among them, the one that would end first. A prefix takes the place of one where
+ * no neighbour was reached of late, and that no router's station advertised which answers: of the
+ * newest of them. If there is none the new one is ignored.
  */
-void route_advertise(struct ip_stack *s, const struct route *r);
+void route_advertise(struct ip_stack *s, const struct route *r, uint64_t now);
 
 /** @return the default route that @p gateway advertises; NULL: none. */
 const struct route *route_of_router(struct ip_stack *s, const struct ip_addr *gateway);
@@ -73,10 +75,14 @@ void route_leave_gateway(struct ip_stack *s, const struct ip_addr *gateway, uint
  * @p gateway has answered when it was asked, or there was progress through it: its routes are as
  * good as before it was left.
  */
-void route_return_to_gateway(struct ip_stack *s, const struct ip_addr *gateway);
+void route_return_to_gateway(struct ip_stack *s, const struct ip_addr *gateway, uint64_t now);
 
-/** A neighbour has answered when it was asked: the prefix that it is on the link by stays known. */
-void route_keep_prefix(struct ip_stack *s, const struct ip_addr *neighbour);
+/**
+ * A neighbour has answered when it was asked, or there is progress through it: the prefixes that it
+ * is on the link by stay known for a while. All of them, lest a longer one that is forged keeps
+ * that from the link's own.
+ */
+void route_keep_prefixes(struct ip_stack *s, const struct ip_addr *neighbour, uint64_t now);
 
 /** True if @p a is on the link by a route without gateway. */
 bool route_is_on_link(const struct ip_stack *s, const struct ip_addr *a);

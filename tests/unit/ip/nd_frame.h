@@ -35,6 +35,11 @@
 	"03 04 40 80 00 00 02 58 00 00 02 58 00 00 00 00 " \
 	"20 01 0d b8 00 01 00 00 00 00 00 00 00 00 00 00 "
 
+/* The same, which is none any more. */
+#define PREFIX_END                                         \
+	"03 04 40 80 00 00 00 00 00 00 00 00 00 00 00 00 " \
+	"20 01 0d b8 00 01 00 00 00 00 00 00 00 00 00 00 "
+
 /** Let the stack receive one, its length and ICMPv6 checksum filled in here. */
 void nd_frame_input(struct host *h, const char *hex, unsigned piece);
 

@@ -57,6 +57,31 @@ static void router_advertisement_gives_routes_and_mtu(void **state)
 	host_free(h);
 }
 
+/* Of another station than the router's: 2001:db8:1:i::/64. */
+static void forge_prefixes(struct host *h)
+{
+	for (unsigned i = 1; i <= 2 * ROUTE_PREFIXES_MAX; i++) {
+		struct bytes b = bytes(ETH3 HEAD LL3 ALL RA_END PREFIX);
+
+		store_be16(b.b + 18, (uint16_t)(b.len - 54));
+		b.b[b.len - 9] = (uint8_t)i;
+		fix_v6(&b);
+		host_input(h, &b, 0);
+	}
+}
+
+/* TCP's ACKs come on this path, and the router goes on to advertise its prefix. */
+static void make_progress(struct host *h, struct ip_path *p, unsigned seconds)
+{
+	for (unsigned i = 0; i < seconds; i += 5) {
+		host_run(h, 5 * SECOND);
+		nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA PREFIX, 0);
+		assert_int_equal(ip_send(h->ip, p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+		ip_path_confirm(h->ip, p, h->now, h->now);
+		host_forget(h);
+	}
+}
+
 /* However many others are advertised: somebody has answered there. */
 static void prefix_of_a_neighbour_stays_known(void **state)
 {
@@ -72,18 +97,44 @@ static void prefix_of_a_neighbour_stays_known(void **state)
 			 "88 00 00 00 60 00 00 00"
 			 "20 01 0d b8 00 01 00 00 00 00 00 00 00 00 00 07" TLLA,
 		0);
-	for (unsigned i = 1; i <= 2 * ROUTE_PREFIXES_MAX; i++) {
-		struct bytes b = bytes(ETH3 HEAD LL3 ALL RA PREFIX);
-
-		store_be16(b.b + 18, (uint16_t)(b.len - 54));
-		b.b[b.len - 9] = (uint8_t)i; /* 2001:db8:1:i::/64 */
-		fix_v6(&b);
-		host_input(h, &b, 0);
-	}
+	host_forget(h);
+	forge_prefixes(h);
 	assert_non_null(strstr(h->log_text, "too many prefixes"));
 	assert_true(host_has_hop(h, "2001:db8:1::7", "2001:db8:1::7"));
 	assert_true(host_has_hop(h, "2001:db8:1:18::7", "2001:db8:1:18::7"));
-	host_forget(h);
+	/* For as long as there is progress: ten minutes and more, and also when the prefix was
+	 * ended, and came again as the last one. */
+	make_progress(h, &p, 700);
+	forge_prefixes(h);
+	assert_true(host_has_hop(h, "2001:db8:1::7", "2001:db8:1::7"));
+	nd_frame_input(h, ETH3 HEAD LL3 ALL RA PREFIX_END, 0);
+	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA PREFIX, 0);
+	make_progress(h, &p, 60);
+	forge_prefixes(h);
+	assert_true(host_has_hop(h, "2001:db8:1::7", "2001:db8:1::7"));
+	host_free(h);
+}
+
+/* What the router says from which there was an answer stays, though it came last. */
+static void prefix_of_a_router_that_answers_stays_known(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr src = host_addr("fd00::1"), far = host_addr("2001:db8:9::1");
+	struct ip_path p = {.tos = 0};
+
+	forge_prefixes(h);
+	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA PREFIX, 0);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
+	ip_path_confirm(h->ip, &p, h->now, h->now);
+	forge_prefixes(h);
+	assert_true(host_has_hop(h, "2001:db8:1::7", "2001:db8:1::7"));
+	/* For as long as there is progress. */
+	make_progress(h, &p, 700);
+	nd_frame_input(h, ETH3 HEAD LL3 ALL RA_END PREFIX_END, 0);
+	forge_prefixes(h);
+	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA PREFIX, 0);
+	forge_prefixes(h);
+	assert_true(host_has_hop(h, "2001:db8:1::7", "2001:db8:1::7"));
 	host_free(h);
 }
 
@@ -245,7 +296,7 @@ static void routers_are_preferred_by_what_they_say(void **state)
 	advertise(h, 2, "00");
 	advertise(h, 2, "08");
 	assert_true(host_has_hop(h, "2001:db8:9::1", "fe80::3"));
-	route_return_to_gateway(h->ip, &second);
+	route_return_to_gateway(h->ip, &second, h->now);
 	assert_true(host_has_hop(h, "2001:db8:9::1", "fe80::2"));
 	host_run(h, 1801 * SECOND);
 	assert_int_equal(h->ip->routes.routers, 0);
@@ -424,6 +475,7 @@ int main(void)
 		cmocka_unit_test(link_that_comes_up_has_its_own_routers),
 		cmocka_unit_test(router_advertisement_gives_routes_and_mtu),
 		cmocka_unit_test(prefix_of_a_neighbour_stays_known),
+		cmocka_unit_test(prefix_of_a_router_that_answers_stays_known),
 		cmocka_unit_test(solicitation_ends_with_a_default_router),
 		cmocka_unit_test(advertisement_without_an_address_tells_of_a_router),
 		cmocka_unit_test(advertised_mtu_is_that_of_known_paths),

@@ -107,11 +107,11 @@ static void advertised_routes_live_and_die(void **state)
 	};
 	uint32_t before;
 
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
 	expect_hop(h, "2001:db8::1", "fe80::2");
 	host_run(h, 9 * SECOND);
 	r.expires = h->now + 10 * SECOND; /* once more */
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
 	host_run(h, 9 * SECOND);
 	expect_hop(h, "2001:db8::1", "fe80::2");
 	before = h->ip->generation;
@@ -119,13 +119,13 @@ static void advertised_routes_live_and_die(void **state)
 	assert_true(h->ip->generation != before);
 	assert_int_equal(route_next_hop(h->ip, &far, &hop), -ENETUNREACH);
 	r.expires = TIMER_NEVER;
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
 	expect_hop(h, "2001:db8::1", "fe80::2");
 	/* What a person says goes before what a router says. */
 	assert_int_equal(add(h, "::", 0, "fd00::9"), 0);
 	expect_hop(h, "2001:db8::1", "fd00::9");
 	r.expires = 0;
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
 	expect_hop(h, "2001:db8::1", "fd00::9");
 	host_free(h);
 }
@@ -143,25 +143,25 @@ static void routers_are_told_apart(void **state)
 	};
 	struct ip_addr other = host_addr("fe80::4");
 
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
 	r.gateway = host_addr("fe80::3");
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
 	assert_int_equal(h->ip->routes.routers, 2);
 	assert_true(route_is_gateway(h->ip, &r.gateway));
 	assert_false(route_is_gateway(h->ip, &other));
 	r.gateway = host_addr("fe80::2");
 	r.expires = 0;
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
 	expect_hop(h, "2001:db8::1", "fe80::3");
 	/* A prefix of the link does not hide behind a route of the same length by a router. */
 	r.has_gateway = false;
 	r.expires = TIMER_NEVER;
-	route_advertise(h->ip, &r);
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
+	route_advertise(h->ip, &r, h->now);
 	assert_int_equal(h->ip->routes.routers, 1);
 	assert_int_equal(h->ip->routes.prefixes, 1);
 	r.expires = 0;
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
 	expect_hop(h, "2001:db8::1", "fe80::3");
 	host_free(h);
 }
@@ -201,12 +201,12 @@ static void default_routers_take_turns(void **state)
 	host_free(h);
 	h = host_new_v6();
 	assert_int_equal(add(h, "::", 0, "fd00::9"), 0);
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
 	route_leave_gateway(h->ip, &v6, h->now);
 	expect_hop(h, "2001:db8::1", "fe80::2"); /* RFC 1122 section 3.3.1.5: MUST */
 	route_leave_gateway(h->ip, &r.gateway, h->now);
 	expect_hop(h, "2001:db8::1", "fd00::9");
-	route_return_to_gateway(h->ip, &r.gateway);
+	route_return_to_gateway(h->ip, &r.gateway, h->now);
 	expect_hop(h, "2001:db8::1", "fe80::2");
 	host_free(h);
 }
@@ -226,7 +226,7 @@ static void routers_that_do_not_answer_go_round(void **state)
 		route_leave_gateway(h->ip, &a, h->now);
 	}
 	a = host_addr(name[2]);
-	route_return_to_gateway(h->ip, &a);
+	route_return_to_gateway(h->ip, &a, h->now);
 	expect_hop(h, "8.8.8.8", name[2]);
 	host_free(h);
 }
@@ -243,13 +243,13 @@ static void the_first_router_is_used_again(void **state)
 	route_leave_gateway(h->ip, &first, h->now);
 	expect_hop(h, "8.8.8.8", "10.0.0.3");
 	before = h->ip->generation;
-	route_return_to_gateway(h->ip, &other);
+	route_return_to_gateway(h->ip, &other, h->now);
 	assert_int_equal(h->ip->generation, before);
-	route_return_to_gateway(h->ip, &first);
+	route_return_to_gateway(h->ip, &first, h->now);
 	expect_hop(h, "8.8.8.8", "10.0.0.2");
 	assert_true(h->ip->generation != before);
 	before = h->ip->generation;
-	route_return_to_gateway(h->ip, &first);
+	route_return_to_gateway(h->ip, &first, h->now);
 	assert_int_equal(h->ip->generation, before);
 	host_free(h);
 }
@@ -287,7 +287,7 @@ static void strangers_cannot_fill_the_table(void **state)
 
 	for (unsigned i = 0; i < 100; i++) {
 		r.prefix.b[7] = (uint8_t)i;
-		route_advertise(h->ip, &r);
+		route_advertise(h->ip, &r, h->now);
 	}
 	assert_int_equal(h->ip->routes.prefixes, ROUTE_PREFIXES_MAX);
 	assert_non_null(strstr(h->log_text, "too many prefixes: 2001:db8:0:"));
@@ -298,7 +298,7 @@ static void strangers_cannot_fill_the_table(void **state)
 	r.prefix_len = 0;
 	r.has_gateway = true;
 	r.gateway = host_addr("fe80::2");
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
 	expect_hop(h, "2001:db9::1", "fe80::2");
 	host_free(h);
 }
@@ -319,14 +319,14 @@ static void routers_make_room_for_new_ones(void **state)
 	for (unsigned i = 1; i <= ROUTE_ROUTERS_MAX; i++) {
 		r.gateway.b[15] = (uint8_t)i;
 		r.expires = h->now + (i == 3 ? 50 : i == 1 ? 10 : 100) * SECOND;
-		route_advertise(h->ip, &r);
+		route_advertise(h->ip, &r, h->now);
 	}
 	assert_null(strstr(h->log_text, "too many"));
 	route_leave_gateway(h->ip, &fourth, h->now);
 	r.expires = h->now + 200 * SECOND;
 	for (unsigned i = 20; i < 22; i++) {
 		r.gateway.b[15] = (uint8_t)i;
-		route_advertise(h->ip, &r);
+		route_advertise(h->ip, &r, h->now);
 		assert_true(route_is_gateway(h->ip, &r.gateway));
 		assert_non_null(strstr(h->log_text, "too many default routers"));
 	}
@@ -339,7 +339,7 @@ static void routers_make_room_for_new_ones(void **state)
 	assert_int_equal(add(h, "::", 0, "fd00::9"), 0);
 	assert_int_equal(add(h, "::", 0, "fd00::8"), 0);
 	r.gateway.b[15] = 30;
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
 	assert_false(route_is_gateway(h->ip, &first));
 	expect_hop(h, "2001:db8::1", "fd00::9");
 	assert_int_equal(h->ip->routes.n, ROUTE_ROUTERS_MAX + 2 + 2);
@@ -365,7 +365,7 @@ static void advertise(struct host *h, unsigned of, unsigned seconds)
 	};
 
 	r.gateway.b[15] = (uint8_t)of;
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
 }
 
 /* Who forges advertisements drives away what was never reached, and what does not answer. */
@@ -378,7 +378,7 @@ static void routers_that_were_reached_stay(void **state)
 		advertise(h, i, i);
 		a.b[15] = (uint8_t)i;
 		if (i != 5)
-			route_return_to_gateway(h->ip, &a);
+			route_return_to_gateway(h->ip, &a, h->now);
 	}
 	advertise(h, 0x20, 1800);
 	assert_non_null(strstr(
@@ -386,7 +386,7 @@ static void routers_that_were_reached_stay(void **state)
 	advertise(h, 0x21, 1800);
 	assert_false(is_router(h, 0x20));
 	a.b[15] = 0x21;
-	route_return_to_gateway(h->ip, &a);
+	route_return_to_gateway(h->ip, &a, h->now);
 	advertise(h, 0x22, 1800);
 	assert_false(is_router(h, 0x22));
 	for (unsigned i = 1; i <= ROUTE_ROUTERS_MAX; i++)
@@ -415,7 +415,7 @@ static void router_in_use_that_does_not_answer_goes(void **state)
 		advertise(h, i, 100);
 		a.b[15] = (uint8_t)i;
 		if (i != 1)
-			route_return_to_gateway(h->ip, &a);
+			route_return_to_gateway(h->ip, &a, h->now);
 	}
 	advertise(h, 0x20, 1800);
 	assert_true(is_router(h, 1));
@@ -428,17 +428,23 @@ static void router_in_use_that_does_not_answer_goes(void **state)
 	host_free(h);
 }
 
-static void advertise_prefix(struct host *h, unsigned i, uint64_t seconds)
+static void advertise_prefix_of(struct host *h, unsigned i, unsigned bits, uint8_t station)
 {
 	struct route r = {
 		.prefix = host_addr("2001:db8::"),
-		.prefix_len = 64,
+		.prefix_len = bits,
 		.origin = ROUTE_ADVERTISED,
-		.expires = seconds ? h->now + seconds * SECOND : TIMER_NEVER,
+		.station = {2, [5] = station},
+		.expires = TIMER_NEVER,
 	};
 
 	r.prefix.b[7] = (uint8_t)i;
-	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r, h->now);
+}
+
+static void advertise_prefix(struct host *h, unsigned i)
+{
+	advertise_prefix_of(h, i, 64, 9);
 }
 
 /* The host @p i of the prefix with this number. */
@@ -448,6 +454,24 @@ static struct ip_addr host_of_prefix(unsigned i)
 
 	a.b[7] = (uint8_t)i;
 	return a;
+}
+
+static void end_prefix(struct host *h, unsigned i)
+{
+	struct route r = {
+		.prefix = host_of_prefix(i),
+		.prefix_len = 64,
+		.origin = ROUTE_ADVERTISED,
+	};
+
+	route_advertise(h->ip, &r, h->now);
+}
+
+static void reach(struct host *h, unsigned i)
+{
+	struct ip_addr a = host_of_prefix(i);
+
+	route_keep_prefixes(h->ip, &a, h->now);
 }
 
 static bool has_prefix(struct host *h, unsigned i)
@@ -464,44 +488,137 @@ static void prefixes_that_were_reached_stay(void **state)
 	struct ip_addr a;
 
 	for (unsigned i = 0; i < ROUTE_PREFIXES_MAX; i++) {
-		advertise_prefix(h, i, 600 + i);
-		a = host_of_prefix(i);
+		advertise_prefix(h, i);
 		if (i != 5 && i != 7)
-			route_keep_prefix(h->ip, &a);
+			reach(h, i);
 	}
-	/* Of the others the one that ends first goes first. */
-	advertise_prefix(h, 100, 0);
+	/* Of the others the newest goes, and what comes later drives out one that came later. */
+	advertise_prefix(h, 100);
 	assert_non_null(strstr(h->log_text, "too many prefixes: 2001:db8:0:64:: takes the place of "
-					    "2001:db8:0:5::, which was never reached"));
-	for (unsigned i = 101; i < 200; i++)
-		advertise_prefix(h, i, 0);
+					    "2001:db8:0:7::, which was never reached"));
+	for (unsigned i = 101; i < 200; i++) {
+		host_run(h, SECOND / 10);
+		advertise_prefix(h, i);
+	}
 	for (unsigned i = 0; i < ROUTE_PREFIXES_MAX; i++)
-		assert_int_equal(has_prefix(h, i), i != 5 && i != 7);
+		assert_int_equal(has_prefix(h, i), i != 7);
 	/* A prefix that comes late has a place, and keeps it when somebody there is reached. */
-	advertise_prefix(h, 5, 600);
-	assert_true(has_prefix(h, 5));
-	a = host_of_prefix(5);
-	route_keep_prefix(h->ip, &a);
+	advertise_prefix(h, 7);
+	assert_true(has_prefix(h, 7));
+	reach(h, 7);
 	for (unsigned i = 100; i < 200; i++)
-		advertise_prefix(h, i, 0);
-	assert_true(has_prefix(h, 5));
-	a = host_of_prefix(199);
-	route_keep_prefix(h->ip, &a);
-	advertise_prefix(h, 200, 0);
+		advertise_prefix(h, i);
+	assert_true(has_prefix(h, 7));
+	reach(h, 199);
+	advertise_prefix(h, 200);
 	assert_false(has_prefix(h, 200));
 	assert_int_equal(h->ip->routes.prefixes, ROUTE_PREFIXES_MAX);
 	/* Who is not on the link, as the prefix has ended meanwhile, keeps none. */
 	a = host_addr("2001:db9::1");
-	route_keep_prefix(h->ip, &a);
+	route_keep_prefixes(h->ip, &a, h->now);
 	/* No router loses its place to a prefix, nor the other way round. */
 	for (unsigned i = 1; i <= ROUTE_ROUTERS_MAX; i++)
 		advertise(h, i, 1);
-	route_keep_prefix(h->ip, &a);
+	route_keep_prefixes(h->ip, &a, h->now);
 	assert_int_equal(h->ip->routes.routers, ROUTE_ROUTERS_MAX);
-	advertise_prefix(h, 201, 0);
+	advertise_prefix(h, 201);
 	advertise(h, 0x20, 1800);
 	assert_int_equal(h->ip->routes.routers, ROUTE_ROUTERS_MAX);
 	assert_int_equal(h->ip->routes.prefixes, ROUTE_PREFIXES_MAX);
+	host_free(h);
+}
+
+/* Who forged prefixes, and then answered in each, holds them no longer than he answers. */
+static void prefixes_that_were_reached_long_ago_go(void **state)
+{
+	struct host *h = host_new_v6();
+
+	for (unsigned i = 0; i < ROUTE_PREFIXES_MAX; i++) {
+		advertise_prefix(h, i);
+		reach(h, i);
+	}
+	host_run(h, 599 * SECOND);
+	advertise_prefix(h, 100);
+	assert_false(has_prefix(h, 100));
+	for (unsigned i = 0; i < ROUTE_PREFIXES_MAX; i++) {
+		if (i != 3)
+			reach(h, i);
+	}
+	host_run(h, 2 * SECOND);
+	advertise_prefix(h, 100);
+	assert_true(has_prefix(h, 100));
+	assert_false(has_prefix(h, 3));
+	assert_non_null(strstr(h->log_text, "2001:db8:0:3::, which was not reached of late"));
+	host_free(h);
+}
+
+/* A longer prefix that is forged does not take from the link's own what is known of it. */
+static void all_prefixes_of_a_neighbour_stay(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr other = host_addr("2001:db8:0:1:8000::1");
+
+	advertise_prefix(h, 1);
+	advertise_prefix_of(h, 1, 65, 66);
+	for (unsigned i = 2; i < ROUTE_PREFIXES_MAX; i++) {
+		advertise_prefix(h, i);
+		reach(h, i);
+	}
+	reach(h, 1);
+	advertise_prefix(h, 100);
+	assert_false(has_prefix(h, 100));
+	assert_true(route_is_on_link(h->ip, &other));
+	host_free(h);
+}
+
+/* Router @p of, of the station with the same number. */
+static void advertise_station(struct host *h, unsigned of)
+{
+	struct route r = {
+		.prefix = host_addr("::"),
+		.has_gateway = true,
+		.gateway = host_addr("fe80::"),
+		.origin = ROUTE_ADVERTISED,
+		.station = {2, [5] = (uint8_t)of},
+		.expires = TIMER_NEVER,
+	};
+
+	r.gateway.b[15] = (uint8_t)of;
+	route_advertise(h->ip, &r, h->now);
+}
+
+/* What the station of a router says that answers stays, though nobody was reached there. */
+static void prefixes_of_a_reached_router_stay(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr router = host_addr("fe80::1");
+
+	advertise_station(h, 1);
+	advertise_station(h, 66);
+	for (unsigned i = 100; i < 200; i++)
+		advertise_prefix_of(h, i, 64, 66);
+	advertise_prefix_of(h, 1, 64, 1);
+	assert_true(has_prefix(h, 1));
+	route_return_to_gateway(h->ip, &router, h->now);
+	advertise_prefix_of(h, 1, 64, 66); /* so another one says, too */
+	for (unsigned i = 100; i < 200; i++)
+		advertise_prefix_of(h, i, 64, 66);
+	assert_true(has_prefix(h, 1));
+	/* A router that does not answer any more is as good as none, and so is who was one once. */
+	for (unsigned n = 0; n < 4; n++) {
+		if (n == 1)
+			route_leave_gateway(h->ip, &router, h->now);
+		else
+			route_return_to_gateway(h->ip, &router, h->now);
+		host_run(h, (n == 3 ? 601 : 1) * SECOND);
+		for (unsigned i = 100; i < 200; i++)
+			reach(h, i);
+		advertise_prefix_of(h, 200, 64, 66);
+		assert_int_equal(has_prefix(h, 200), n % 2);
+		assert_int_equal(has_prefix(h, 1), !(n % 2));
+		end_prefix(h, 200);
+		advertise_prefix_of(h, 1, 64, 1);
+	}
 	host_free(h);
 }
 
@@ -540,6 +657,9 @@ int main(void)
 		cmocka_unit_test(routers_that_were_reached_stay),
 		cmocka_unit_test(router_in_use_that_does_not_answer_goes),
 		cmocka_unit_test(prefixes_that_were_reached_stay),
+		cmocka_unit_test(prefixes_that_were_reached_long_ago_go),
+		cmocka_unit_test(all_prefixes_of_a_neighbour_stay),
+		cmocka_unit_test(prefixes_of_a_reached_router_stay),
 		cmocka_unit_test(a_full_table_is_told),
 	};
 
