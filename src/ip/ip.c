@@ -143,7 +143,7 @@ void ip_link_up(struct ip_stack *s, uint64_t now)
 {
 	if (s->cfg.no_link)
 		return;
-	neighbour_ask_again(s, NULL, now);
+	neighbour_ask_again(s, now);
 	membership_repeat(&s->igmp, now);
 	membership_repeat(&s->mld, now);
 	local_begin_again(s, now);

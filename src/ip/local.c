@@ -22,7 +22,9 @@
 #define DAD_RETRANS_NS SECOND
 
 /* An address that another station had is tried again: who claimed it may have been forged, or may
- * be gone. The first wait, and the longest. */
+ * be gone. First it is asked for as a neighbour's is: by a probe an owner that is only just probing
+ * for it would give it up (RFC 4862 section 5.4.3). The first wait, and the longest. */
+#define RETRY_QUESTIONS  1u
 #define RETRY_FIRST_NS   (10 * SECOND)
 #define RETRY_LONGEST_NS (640 * SECOND)
 
@@ -150,10 +152,9 @@ static void local_step_v4(struct local_addr *l, uint64_t now)
 		timer_start(w, &l->timer, now + ANNOUNCE_INTERVAL_NS);
 }
 
-static void local_assign_v6(struct local_addr *l, uint64_t now)
+static void local_assign_v6(struct local_addr *l)
 {
 	struct ip_stack *s = l->stack;
-	bool sure = local_is_sure(l);
 	char text[IP_ADDR_STRLEN];
 
 	if (l->state == LOCAL_DUPLICATE) {
@@ -166,22 +167,23 @@ static void local_assign_v6(struct local_addr *l, uint64_t now)
 	l->retry = 0;
 	/* RFC 4861 section 7.2.6: a node that knows an old link-layer address of it learns ours. */
 	nd_announce(s, &l->addr);
-	/* Linux does not answer a question to the group that tells no link-layer address. */
-	if (!sure)
-		neighbour_ask_again(s, l, now);
 }
 
 static void local_step_v6(struct local_addr *l, uint64_t now)
 {
 	struct ip_stack *s = l->stack;
+	unsigned questions = l->state == LOCAL_DUPLICATE ? RETRY_QUESTIONS : 0;
 
-	if (l->sent < DAD_TRANSMITS + l->claimed) {
-		nd_probe(s, &l->addr);
+	if (l->sent < questions + DAD_TRANSMITS + l->claimed) {
+		if (l->sent < questions)
+			nd_solicit(s, &l->addr, NULL);
+		else
+			nd_probe(s, &l->addr);
 		l->sent++;
 		timer_start(s->cfg.wheel, &l->timer, now + DAD_RETRANS_NS);
 		return;
 	}
-	local_assign_v6(l, now);
+	local_assign_v6(l);
 	if (!ip_addr_is_link_local(&l->addr))
 		return;
 	/* First without, now with an address of our own to speak from (RFC 3590). */
@@ -214,11 +216,10 @@ void local_begin_again(struct ip_stack *s, uint64_t now)
 	for (unsigned i = 0; i < s->local.n; i++) {
 		struct local_addr *l = &s->local.a[i];
 
-		/* It may be another link. */
-		if (l->state == LOCAL_DUPLICATE)
-			ip_paths_changed(s);
 		l->held = l->state == LOCAL_PREFERRED || (l->held && l->state == LOCAL_TENTATIVE);
-		l->state = LOCAL_TENTATIVE;
+		/* What another station has is not used before nobody answers for it. */
+		if (l->state != LOCAL_DUPLICATE)
+			l->state = LOCAL_TENTATIVE;
 		l->claimed = false;
 		l->sent = 0;
 		l->retry = 0;
@@ -226,8 +227,23 @@ void local_begin_again(struct ip_stack *s, uint64_t now)
 	}
 }
 
+/* fe80::/64 and the EUI-64 of the MAC (RFC 4862 section 5.3, RFC 4291 appendix A). */
+static struct ip_addr local_link_local(const uint8_t mac[6])
+{
+	return (struct ip_addr){
+		{0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]}};
+}
+
+/* RFC 4862 section 5.4.5: then another station has our MAC as well. */
+static bool local_is_of_mac(const struct ip_stack *s, const struct ip_addr *a)
+{
+	const struct ip_addr ll = local_link_local(s->cfg.mac);
+
+	return ip_addr_equal(a, &ll);
+}
+
 /* Twice as long each time, and by up to a half more or less: two that try to have it at the same
- * time would do so again. */
+ * time would do so again. What only our MAC gives waits for another link. */
 static void local_retry_later(struct local_addr *l, uint64_t now)
 {
 	struct ip_stack *s = l->stack;
@@ -243,7 +259,9 @@ static void local_retry_later(struct local_addr *l, uint64_t now)
 	l->held = l->claimed = false;
 	l->sent = 0;
 	timer_start(s->cfg.wheel, &l->timer,
-		now + l->retry / 2 + siphash(&s->key, &at, sizeof at) % l->retry);
+		local_is_of_mac(s, &l->addr)
+			? TIMER_NEVER
+			: now + l->retry / 2 + siphash(&s->key, &at, sizeof at) % l->retry);
 }
 
 void local_stay_away(struct ip_stack *s, const struct ip_addr *a, uint64_t now)
@@ -256,6 +274,12 @@ void local_stay_away(struct ip_stack *s, const struct ip_addr *a, uint64_t now)
 			local_retry_later(l, now);
 		}
 	}
+}
+
+static const char *local_what_becomes(const struct local_addr *l)
+{
+	return local_is_of_mac(l->stack, &l->addr) ? ": it cannot be used"
+						   : ": it cannot be used; it is tried again later";
 }
 
 void local_conflict(
@@ -275,7 +299,7 @@ void local_conflict(
 		log_printf(s->cfg.log, LOG_LEVEL_ERROR,
 			"ip: our address %s is also claimed by " ETH_ADDR_FORMAT "%s",
 			ip_addr_format(&l->addr, text), ETH_ADDR_ARGS(mac),
-			duplicate ? ": it cannot be used; it is tried again later" : "");
+			duplicate ? local_what_becomes(l) : "");
 	if (duplicate) {
 		/* RFC 4862 section 5.4.5. */
 		l->state = LOCAL_DUPLICATE;
@@ -340,13 +364,6 @@ static int local_add(struct ip_stack *s, const struct ip_addr *a, unsigned prefi
 	local_join_group(l, now);
 	local_timer(&l->timer, now);
 	return 0;
-}
-
-/* fe80::/64 and the EUI-64 of the MAC (RFC 4862 section 5.3, RFC 4291 appendix A). */
-static struct ip_addr local_link_local(const uint8_t mac[6])
-{
-	return (struct ip_addr){
-		{0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]}};
 }
 
 int ip_addr_add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len, uint64_t now)

@@ -47,7 +47,8 @@ struct local_addr *local_source(
 
 /**
  * May our link-layer address be told with solicitations from @p l, so that others take it for the
- * address's? RFC 4429 section 3.2: not while that is only tried.
+ * address's? RFC 4429 section 3.2: not while that is only tried. One that was assigned while there
+ * was no link counts as sure when that comes up: IP is not told of one that is down.
  */
 static inline bool local_is_sure(const struct local_addr *l)
 {
@@ -67,8 +68,9 @@ void local_conflict(
 void local_stay_away(struct ip_stack *s, const struct ip_addr *a, uint64_t now);
 
 /**
- * Probe and announce all our addresses as if they had just been added, also those that were taken
- * out of use: the link has come up (RFC 4862 section 5.4, RFC 5227 section 2.1).
+ * Probe and announce all our addresses as if they had just been added: the link has come up (RFC
+ * 4862 section 5.4, RFC 5227 section 2.1). Those that were taken out of use are used when nobody
+ * has them any more.
  */
 void local_begin_again(struct ip_stack *s, uint64_t now);
 

@@ -269,13 +269,12 @@ void neighbour_poll(struct ip_neighbour *n, uint64_t now)
 	neighbour_start_poll(n, now);
 }
 
-void neighbour_ask_again(struct ip_stack *s, const struct local_addr *from, uint64_t now)
+void neighbour_ask_again(struct ip_stack *s, uint64_t now)
 {
 	for (unsigned i = 0; i < NEIGHBOUR_MAX; i++) {
 		struct ip_neighbour *n = &s->neighbours.e[i];
 
-		if (n->state != NEIGHBOUR_INCOMPLETE ||
-			(from && local_source(s, &n->addr, &n->addr) != from))
+		if (n->state != NEIGHBOUR_INCOMPLETE)
 			continue;
 		if (n->polled)
 			neighbour_start_poll(n, now);

@@ -20,8 +20,6 @@
 #include "ip/eth_wire.h"
 #include "ip/ip.h"
 
-struct local_addr;
-
 #define NEIGHBOUR_MAX     1024
 #define NEIGHBOUR_BUCKETS 1024 /* a power of two */
 #define NEIGHBOUR_QUEUE   4    /* packets that wait for an answer (RFC 4861 section 7.2.2) */
@@ -131,10 +129,10 @@ bool neighbour_ask(struct ip_neighbour *n, uint64_t now);
 void neighbour_poll(struct ip_neighbour *n, uint64_t now);
 
 /**
- * Ask again at once, from the beginning, for those that are being resolved.
- * @param from only if the question comes from this address of ours; NULL: for all.
+ * The link has come up: ask again at once, from the beginning, for those that are being resolved.
+ * What was sent before did not leave; else RFC 4861 section 7.2.2 allows one question a second.
  */
-void neighbour_ask_again(struct ip_stack *s, const struct local_addr *from, uint64_t now);
+void neighbour_ask_again(struct ip_stack *s, uint64_t now);
 
 /** There was forward progress of packets sent to @p n at @p sent_at (RFC 4861 section 7.3.1). */
 void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t sent_at, uint64_t now);

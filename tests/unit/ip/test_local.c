@@ -288,7 +288,11 @@ static void link_that_comes_up_has_its_own_owners(void **state)
 	host_forget(other);
 	assert_int_equal(ip_path_init(other->ip, &p, &src, &a, other->now), 0);
 	assert_false(p.loop);
+	/* Nobody has it there, which is known in two seconds. */
 	ip_link_up(other->ip, other->now);
+	host_run(other, 2 * SECOND - SECOND / 10);
+	assert_false(ip_addr_is_local(other->ip, &a));
+	host_run(other, SECOND / 5);
 	assert_true(ip_addr_is_local(other->ip, &a));
 	assert_int_equal(
 		ip_send(other->ip, &p, IP_PROTO_TCP, host_segment(other, 20), other->now), 0);
@@ -438,6 +442,87 @@ static void address_that_was_claimed_is_tried_again(void **state)
 	host_run(h, 962 * SECOND);
 	assert_true(ip_addr_is_local(h->ip, &a));
 	assert_non_null(strstr(h->log_text, "nobody else claims our address fd00::1 any more"));
+	host_forget(h);
+	host_free(h);
+}
+
+/** How many were sent for fd00::1, of probes or of what asks for a neighbour. */
+static unsigned solicitations(struct host *h, bool probe)
+{
+	struct ip_addr a = host_addr("fd00::1");
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < h->n_tx; i++) {
+		const uint8_t *p = rte_pktmbuf_mtod(h->tx[i], const uint8_t *);
+		struct ip_addr src = ip_addr_from_v6(p + 14 + 8);
+
+		n += p[14 + 6] == 58 && p[14 + 40] == 135 && ip_addr_is_any(&src) == probe &&
+		     memcmp(p + 14 + 48, a.b, 16) == 0;
+	}
+	host_forget(h);
+	return n;
+}
+
+/** RFC 4862 section 5.4.3: an owner that is just probing would give it up at ours. */
+static void who_has_an_address_is_asked_before_it_is_probed_for(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr a = host_addr("fd00::1");
+	unsigned lines;
+
+	assert_int_equal(add(h, "fd00::1", 64), 0);
+	host_forget(h);
+	claim(h, 1);
+	host_run(h, 4 * SECOND);
+	host_forget(h);
+	lines = h->log_lines;
+	/* At once when the link comes up, and without a word when it is as before. */
+	for (unsigned i = 0; i < 3; i++) {
+		ip_link_up(h->ip, h->now);
+		assert_false(ip_addr_is_local(h->ip, &a));
+		assert_int_equal(solicitations(h, false), 1);
+		claim(h, 1);
+		host_run(h, 4 * SECOND);
+		assert_int_equal(solicitations(h, true), 0);
+		assert_false(ip_addr_is_local(h->ip, &a));
+	}
+	assert_int_equal(h->log_lines, lines);
+	ip_link_up(h->ip, h->now);
+	host_run(h, SECOND - SECOND / 10);
+	assert_int_equal(solicitations(h, true), 0);
+	host_run(h, SECOND / 5);
+	assert_int_equal(solicitations(h, true), 1);
+	host_run(h, SECOND);
+	assert_true(ip_addr_is_local(h->ip, &a));
+	host_forget(h);
+	host_free(h);
+}
+
+/** RFC 4862 section 5.4.5: who else has the address of our MAC has that as well. */
+static void duplicate_of_our_mac_waits_for_another_link(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr ll = host_addr("fe80::ff:fe00:1");
+	struct bytes na = bytes("33 33 00 00 00 01 02 00 00 00 00 66 86 dd 60 00 00 00 00 20 3a ff"
+				"fe 80 00 00 00 00 00 00 00 00 00 00 00 00 00 66"
+				"ff 02 00 00 00 00 00 00 00 00 00 00 00 00 00 01"
+				"88 00 00 00 20 00 00 00"
+				"fe 80 00 00 00 00 00 00 00 00 00 ff fe 00 00 01"
+				"02 01 02 00 00 00 00 66");
+
+	assert_int_equal(add(h, "fd00::1", 64), 0);
+	fix_v6(&na);
+	host_input(h, &na, 0);
+	assert_non_null(strstr(h->log_text, "it cannot be used"));
+	assert_null(strstr(h->log_text, "tried again"));
+	host_run(h, 20 * SECOND);
+	host_forget(h);
+	host_run(h, 10000 * SECOND);
+	host_expect_nothing(h);
+	assert_false(ip_addr_is_local(h->ip, &ll));
+	ip_link_up(h->ip, h->now);
+	host_run(h, 3 * SECOND);
+	assert_true(ip_addr_is_local(h->ip, &ll));
 	host_forget(h);
 	host_free(h);
 }
@@ -610,6 +695,8 @@ int main(void)
 		cmocka_unit_test(users_of_an_address_do_not_give_way_to_each_other),
 		cmocka_unit_test(claim_of_an_address_in_use_is_asked_about),
 		cmocka_unit_test(address_that_was_claimed_is_tried_again),
+		cmocka_unit_test(who_has_an_address_is_asked_before_it_is_probed_for),
+		cmocka_unit_test(duplicate_of_our_mac_waits_for_another_link),
 		cmocka_unit_test(one_of_two_gets_the_address),
 		cmocka_unit_test(reports_do_not_multiply_by_addresses),
 		cmocka_unit_test(source_by_subnet_scope_and_prefix),
