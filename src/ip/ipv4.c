@@ -173,7 +173,7 @@ static void ipv4_fill_rx(
 	rx->from_self = f->from_self;
 	rx->secured = f->secured != NULL;
 	rx->tunnelled = f->tunnelled;
-	rx->fragmented = false;
+	rx->fragmented = f->fragmented;
 	rx->router_alert =
 		unlikely(hlen > IPV4_LEN) && ipv4_has_router_alert(h + IPV4_LEN, hlen - IPV4_LEN);
 	rx->l4_cksum_good = f->from_self || flags == RTE_MBUF_F_RX_L4_CKSUM_GOOD;

@@ -333,7 +333,8 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	rx.from_self = f->from_self;
 	rx.secured = f->secured != NULL;
 	rx.tunnelled = f->tunnelled;
-	rx.router_alert = rx.fragmented = false;
+	rx.fragmented = f->fragmented;
+	rx.router_alert = false;
 	rx.l4_cksum_good = f->from_self || flags == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 	rx.l4_cksum_bad = flags == RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	rx.src_mac = f->src_mac;

@@ -106,6 +106,7 @@ struct ip_frame {
 	bool from_self;      /**< looped back */
 	bool group;          /**< link-layer multicast or broadcast */
 	bool tunnelled;      /**< it was inside another packet */
+	bool fragmented;     /**< it was protected in one with a fragment header of IPv6's */
 	const void *secured; /**< what has protected it, for struct ip_ipsec; NULL: nothing */
 	uint8_t src_mac[6];
 };

@@ -306,6 +306,27 @@ static void the_link_s_own_is_not_exempt_inside(void **state)
 	}
 }
 
+/** RFC 6980 section 5: protected or not, the fragment is what a switch sees. */
+static void discovery_in_protected_fragments_is_ignored(void **state)
+{
+	static const char *const esp[] = {
+		SECURED_V6, ETH_V6 V6("2c", "40", FD2, FD1) V6_FRAGMENT("32", "00 00") SPI};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct host *h = boundary_host(false);
+
+		boundary.inside = ETH_V6 V6("3a", "ff", FD2, FD1) "87 00 00 00 00 00 00 00 " FD1;
+		boundary.in_verdict = IP_IPSEC_CHANGED;
+		boundary_received(h, esp[i]);
+		assert_int_equal(boundary.n_in, 2);
+		assert_int_equal(ip_stack_stats(h->ip)->nd_rx, 1);
+		assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, i);
+		assert_int_equal(h->n_tx > 0, i == 0);
+		host_forget(h);
+		host_free(h);
+	}
+}
+
 /** An error would be a new flow, with what was protected in it. */
 static void no_error_quotes_what_was_protected(void **state)
 {
@@ -343,6 +364,7 @@ int main(void)
 		cmocka_unit_test(boundary_is_not_asked_of_the_links_own),
 		cmocka_unit_test(the_boundary_is_asked_before_an_answer),
 		cmocka_unit_test(the_link_s_own_is_not_exempt_inside),
+		cmocka_unit_test(discovery_in_protected_fragments_is_ignored),
 		cmocka_unit_test(no_error_quotes_what_was_protected),
 	};
 
