@@ -104,6 +104,8 @@ enum {
 	ND_OPT_LENGTH = 1, /**< in units of 8 bytes */
 	ND_OPT_LLADDR = 2, /**< link-layer address */
 	ND_OPT_LLADDR_LEN = 8,
+	ND_OPT_NONCE_VALUE = 2, /**< RFC 3971 section 5.3.2 */
+	ND_OPT_NONCE_LEN = 8,   /**< the shortest, which is ours */
 	ND_OPT_MTU_VALUE = 4,
 	ND_OPT_MTU_LEN = 8,
 	ND_OPT_PREFIX_BITS = 2,
@@ -112,7 +114,7 @@ enum {
 	ND_OPT_PREFIX_ADDR = 16,
 	ND_OPT_PREFIX_LEN = 32,
 };
-enum { ND_OPT_SOURCE = 1, ND_OPT_TARGET = 2, ND_OPT_PREFIX = 3, ND_OPT_MTU = 5 };
+enum { ND_OPT_SOURCE = 1, ND_OPT_TARGET = 2, ND_OPT_PREFIX = 3, ND_OPT_MTU = 5, ND_OPT_NONCE = 14 };
 enum { ND_OPT_PREFIX_ON_LINK = 0x80 };
 
 #endif

@@ -169,6 +169,34 @@ static void local_assign_v6(struct local_addr *l)
 	nd_announce(s, &l->addr);
 }
 
+static void local_probe_v6(struct local_addr *l, uint64_t now)
+{
+	struct {
+		uint64_t now;
+		struct ip_addr addr;
+		uint8_t mac[8];
+	} of = {.now = now, .addr = l->addr};
+	uint64_t nonce;
+
+	memcpy(of.mac, l->stack->cfg.mac, ETH_ADDR_LEN);
+	nonce = siphash(&l->stack->key, &of, sizeof of);
+
+	memcpy(l->nonce, &nonce, sizeof l->nonce);
+	nd_probe(l->stack, &l->addr, l->nonce);
+}
+
+bool local_has_probed(
+	const struct ip_stack *s, const struct ip_addr *a, const uint8_t nonce[ND_NONCE_LEN])
+{
+	for (unsigned i = 0; i < s->local.n; i++) {
+		const struct local_addr *l = &s->local.a[i];
+
+		if (ip_addr_equal(&l->addr, a))
+			return l->sent && memcmp(l->nonce, nonce, sizeof l->nonce) == 0;
+	}
+	return false;
+}
+
 static void local_step_v6(struct local_addr *l, uint64_t now)
 {
 	struct ip_stack *s = l->stack;
@@ -178,7 +206,7 @@ static void local_step_v6(struct local_addr *l, uint64_t now)
 		if (l->sent < questions)
 			nd_solicit(s, &l->addr, NULL);
 		else
-			nd_probe(s, &l->addr);
+			local_probe_v6(l, now);
 		l->sent++;
 		timer_start(s->cfg.wheel, &l->timer, now + DAD_RETRANS_NS);
 		return;

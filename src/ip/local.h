@@ -4,6 +4,7 @@
 #define IP_LOCAL_H
 
 #include "ip/ip.h"
+#include "ip/nd.h"
 
 #define LOCAL_MAX 16
 
@@ -17,11 +18,12 @@ struct local_addr {
 	struct ip_addr addr;
 	unsigned prefix_len; /**< in the family's own bits */
 	enum local_state state;
-	bool held;         /**< it was in use before this probing began */
-	bool claimed;      /**< held, and another station has claimed it since */
-	unsigned sent;     /**< probes and announcements */
-	uint64_t defended; /**< when we last answered a conflict; 0: never */
-	uint64_t retry;    /**< ns that LOCAL_DUPLICATE lasts, about; 0: it never did */
+	bool held;                   /**< it was in use before this probing began */
+	bool claimed;                /**< held, and another station has claimed it since */
+	unsigned sent;               /**< probes and announcements */
+	uint64_t defended;           /**< when we last answered a conflict; 0: never */
+	uint64_t retry;              /**< ns that LOCAL_DUPLICATE lasts, about; 0: it never did */
+	uint8_t nonce[ND_NONCE_LEN]; /**< of the last probe */
 	struct timer timer;
 	struct ip_stack *stack;
 };
@@ -62,6 +64,10 @@ static inline bool local_is_sure(const struct local_addr *l)
  */
 void local_conflict(
 	struct ip_stack *s, struct local_addr *l, const uint8_t *mac, bool yield, uint64_t now);
+
+/** Is this a probe of ours for @p a (RFC 7527 section 4.2)? */
+bool local_has_probed(
+	const struct ip_stack *s, const struct ip_addr *a, const uint8_t nonce[ND_NONCE_LEN]);
 
 /** Another station has @p a, or tries to. If that is an address of ours which is not in use, and
  * is just being tried again, it stays so. */

@@ -48,7 +48,7 @@ void nd_send(struct ip_stack *s, const struct nd_message *nd)
 	if (nd->option) {
 		p[len + ND_OPT_TYPE] = nd->option;
 		p[len + ND_OPT_LENGTH] = ND_OPT_LLADDR_LEN / 8;
-		memcpy(p + len + ND_OPT_LLADDR, s->cfg.mac, ETH_ADDR_LEN);
+		memcpy(p + len + ND_OPT_LLADDR, nd->nonce ? nd->nonce : s->cfg.mac, ETH_ADDR_LEN);
 	}
 	sum = cksum_pseudo(cksum_addrs(nd->src, nd->dst), IPV6_NH_ICMP, total);
 	cksum_store(p + ICMP_CKSUM, (uint16_t)~cksum_fold(sum + cksum_bytes(p, total)));
@@ -72,13 +72,21 @@ void nd_solicit(struct ip_stack *s, const struct ip_addr *target, const uint8_t 
 			   .option = local_is_sure(l) ? ND_OPT_SOURCE : 0});
 }
 
-void nd_probe(struct ip_stack *s, const struct ip_addr *addr)
+/* A nonce is as long as a MAC, and stands where that does. */
+_Static_assert(ND_NONCE_LEN == ETH_ADDR_LEN && ND_OPT_NONCE_LEN == ND_OPT_LLADDR_LEN &&
+		       ND_OPT_NONCE_VALUE == ND_OPT_LLADDR,
+	"both options are alike");
+
+void nd_probe(struct ip_stack *s, const struct ip_addr *addr, const uint8_t nonce[ND_NONCE_LEN])
 {
 	const struct ip_addr group = nd_group(addr);
 
-	nd_send(s,
-		&(struct nd_message){
-			.type = ICMPV6_NS, .src = &nd_unspecified, .dst = &group, .target = addr});
+	nd_send(s, &(struct nd_message){.type = ICMPV6_NS,
+			   .src = &nd_unspecified,
+			   .dst = &group,
+			   .target = addr,
+			   .option = ND_OPT_NONCE,
+			   .nonce = nonce});
 }
 
 void nd_announce(struct ip_stack *s, const struct ip_addr *addr)
@@ -106,6 +114,10 @@ static void nd_take_option(struct nd_options *o, const uint8_t *p, uint32_t len)
 	case ND_OPT_MTU:
 		if (len == ND_OPT_MTU_LEN)
 			o->mtu = p;
+		break;
+	case ND_OPT_NONCE:
+		if (len == ND_OPT_NONCE_LEN)
+			o->nonce = p + ND_OPT_NONCE_VALUE;
 		break;
 	case ND_OPT_PREFIX:
 		if (len == ND_OPT_PREFIX_LEN && o->prefixes < 8)
@@ -156,6 +168,9 @@ static void nd_ns_input(
 		s->stats.rx_bad_header++;
 		return;
 	}
+	/* Sent by another port of a bond, with that one's MAC, and come back by this. */
+	if (probe && o.nonce && local_has_probed(s, &target, o.nonce))
+		return;
 	l = local_find(s, &target);
 	if (!l) {
 		if (probe)

@@ -14,8 +14,10 @@ void nd_input(
 /** Solicit @p target, by its solicited-node group or by unicast to @p mac. */
 void nd_solicit(struct ip_stack *s, const struct ip_addr *target, const uint8_t *mac);
 
-/** Probe for duplicates of @p addr (RFC 4862 section 5.4.2). */
-void nd_probe(struct ip_stack *s, const struct ip_addr *addr);
+#define ND_NONCE_LEN 6
+
+/** Probe for duplicates of @p addr (RFC 4862 section 5.4.2) with @p nonce (RFC 7527). */
+void nd_probe(struct ip_stack *s, const struct ip_addr *addr, const uint8_t nonce[ND_NONCE_LEN]);
 
 /** Announce @p addr to all nodes (RFC 4861 section 7.2.6). */
 void nd_announce(struct ip_stack *s, const struct ip_addr *addr);

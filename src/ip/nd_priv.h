@@ -13,7 +13,8 @@ struct nd_message {
 	const struct ip_addr *target;
 	uint32_t word;
 	uint8_t type;
-	uint8_t option; /**< ND_OPT_SOURCE or _TARGET with our MAC; 0: none */
+	uint8_t option; /**< ND_OPT_SOURCE or _TARGET with our MAC, or ND_OPT_NONCE; 0: none */
+	const uint8_t *nonce;
 };
 
 void nd_send(struct ip_stack *s, const struct nd_message *nd);
@@ -22,6 +23,7 @@ void nd_send(struct ip_stack *s, const struct nd_message *nd);
 struct nd_options {
 	const uint8_t *source, *target; /**< link-layer addresses */
 	const uint8_t *mtu;
+	const uint8_t *nonce; /**< of the length of ours */
 	const uint8_t *prefix[8];
 	unsigned prefixes;
 };

@@ -5,6 +5,8 @@
 #include "ip/nd.h"
 #include "ip/stack.h"
 
+#include <stdio.h>
+
 /* Reports of groups, which go between: test_mld.c has them. */
 static void forget_mld(struct host *h)
 {
@@ -80,6 +82,29 @@ static void probes_of_others_are_answered_to_all(void **state)
 	host_free(h);
 }
 
+/* The text of a frame: that which is sent next, from the station @p mac. */
+static void next_sent(struct host *h, const char *mac, char text[512])
+{
+	const uint8_t *p = rte_pktmbuf_mtod(h->tx[0], const uint8_t *);
+	unsigned len = h->tx[0]->data_len;
+
+	assert_in_range(len, 1, 150);
+	for (unsigned i = 0; i < len; i++)
+		snprintf(text + 3 * i, 4, "%02x ", p[i]);
+	memcpy(text + 3 * 6, mac, strlen(mac));
+}
+
+/* @p head, and a nonce that is as it happens to be. */
+static void expect_probe(struct host *h, const char *head)
+{
+	char sent[512], want[512];
+
+	next_sent(h, "", sent);
+	snprintf(want, sizeof want, "%s 0e 01 %s", head, sent + 3 * (14 + 40 + 24 + 2));
+	assert_int_equal(strlen(sent), 3 * (14 + 40 + 24 + 8));
+	nd_frame_expect(h, want);
+}
+
 static void dad_solicits_and_announces(void **state)
 {
 	struct host *h = host_new();
@@ -87,8 +112,8 @@ static void dad_solicits_and_announces(void **state)
 
 	assert_int_equal(ip_addr_add(h->ip, &a, 64, h->now), 0);
 	forget_mld(h);
-	nd_frame_expect(h, "33 33 ff 00 00 01 02 00 00 00 00 01 86 dd" HEAD NONE SOL1 NS FD1);
-	nd_frame_expect(h, "33 33 ff 00 00 01 02 00 00 00 00 01 86 dd" HEAD NONE SOL1 NS LL_US);
+	expect_probe(h, "33 33 ff 00 00 01 02 00 00 00 00 01 86 dd" HEAD NONE SOL1 NS FD1);
+	expect_probe(h, "33 33 ff 00 00 01 02 00 00 00 00 01 86 dd" HEAD NONE SOL1 NS LL_US);
 	host_expect_nothing(h);
 	/* Optimistic: answers, but does not override. */
 	nd_frame_input(h, ETH HEAD FD2 FD1 NS FD1 SLLA, 0);
@@ -114,6 +139,36 @@ static void dad_sees_the_other_prober(void **state)
 	assert_false(ip_addr_is_local(h->ip, &a));
 	assert_non_null(strstr(h->log_text, "02:00:00:00:00:02"));
 	host_expect_nothing(h);
+	host_free(h);
+}
+
+/* RFC 7527 section 4.2: it has gone out by another port of a bond, whose MAC it has. */
+static void dad_knows_its_own_probe(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr a = host_addr("fd00::1");
+	char text[512];
+
+	assert_int_equal(ip_addr_add(h->ip, &a, 64, h->now), 0);
+	forget_mld(h);
+	next_sent(h, "02 00 00 00 00 02", text);
+	host_forget(h);
+	nd_frame_input(h, text, 0);
+	assert_true(ip_addr_is_local(h->ip, &a));
+	assert_int_equal(ip_stack_stats(h->ip)->nd_conflicts, 0);
+	/* Nor is it answered. */
+	host_run(h, 20 * SECOND);
+	host_forget(h);
+	nd_frame_input(h, text, 0);
+	host_expect_nothing(h);
+	/* Another nonce, and one of another length, are others'. */
+	memcpy(text + 3 * (14 + 40 + 24 + 2), "00 00", 5);
+	nd_frame_input(h, text, 0);
+	assert_int_equal(h->n_tx, 1);
+	nd_frame_input(h,
+		ETH_SOL HEAD NONE SOL1 NS FD1 "0e 02 00 00 00 00 00 00 00 00 00 00 00 00 00 00", 0);
+	assert_int_equal(h->n_tx, 2);
+	host_forget(h);
 	host_free(h);
 }
 
@@ -319,6 +374,7 @@ int main(void)
 		cmocka_unit_test(probes_of_others_are_answered_to_all),
 		cmocka_unit_test(dad_solicits_and_announces),
 		cmocka_unit_test(dad_sees_the_other_prober),
+		cmocka_unit_test(dad_knows_its_own_probe),
 		cmocka_unit_test(later_conflict_is_told_and_defended),
 		cmocka_unit_test(other_owner_is_heard),
 		cmocka_unit_test(resolution),
