@@ -27,25 +27,26 @@
 
 #define SOCKET "uiwarp-test-turn"
 
-static int listener, hold, look, timer;
+static int listener, timer;
+static struct rte_intr_handle *hold, *look;
 static sem_t held, go_on, looked;
 /* Of the client, in the interrupt thread. */
 static int channel;
 static uint64_t connection;
 static bool was_open;
 
-static void take(int fd)
+static void take(const struct rte_intr_handle *handle)
 {
 	uint64_t n;
 
-	assert_int_equal(read(fd, &n, sizeof n), sizeof n);
+	assert_int_equal(read(rte_intr_fd_get(handle), &n, sizeof n), sizeof n);
 }
 
-static void interrupt(int fd)
+static void interrupt(const struct rte_intr_handle *handle)
 {
 	uint64_t one = 1;
 
-	assert_int_equal(write(fd, &one, sizeof one), sizeof one);
+	assert_int_equal(write(rte_intr_fd_get(handle), &one, sizeof one), sizeof one);
 }
 
 static void await(sem_t *s)
@@ -118,16 +119,22 @@ static struct port *open_port(const char *device)
 	return p;
 }
 
-/** An event for @p handler when the descriptor that is returned is written to. */
-static int on_interrupt(rte_intr_callback_fn handler)
+/** interrupt() calls @p handler. */
+static struct rte_intr_handle *on_interrupt(rte_intr_callback_fn handler)
 {
 	struct rte_intr_handle *handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
-	int fd = eventfd(0, EFD_NONBLOCK);
 
-	assert_int_equal(rte_intr_fd_set(handle, fd), 0);
+	assert_int_equal(rte_intr_fd_set(handle, eventfd(0, EFD_NONBLOCK)), 0);
 	assert_int_equal(rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT), 0);
 	assert_int_equal(rte_intr_callback_register(handle, handler, NULL), 0);
-	return fd;
+	return handle;
+}
+
+static void end_interrupt(struct rte_intr_handle *handle, rte_intr_callback_fn handler)
+{
+	assert_int_equal(rte_intr_callback_unregister_sync(handle, handler, NULL), 1);
+	close(rte_intr_fd_get(handle));
+	rte_intr_instance_free(handle);
 }
 
 static void *close_it(void *port)
@@ -238,6 +245,14 @@ static int setup(void **state)
 	return timer < 0;
 }
 
+static int tear_down(void **state)
+{
+	end_interrupt(hold, hold_the_thread);
+	end_interrupt(look, look_at_the_channel);
+	close(listener);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,5 +261,5 @@ int main(void)
 		cmocka_unit_test(a_client_whose_input_stays),
 	};
 
-	return cmocka_run_group_tests(tests, setup, NULL);
+	return cmocka_run_group_tests(tests, setup, tear_down);
 }
