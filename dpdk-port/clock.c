@@ -7,12 +7,17 @@
 
 #define CALIBRATION_MIN_NS UINT64_C(20000000)
 
-uint64_t clock_kernel_ns(void)
+static uint64_t clock_get(clockid_t id)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(id, &t);
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+uint64_t clock_kernel_ns(void)
+{
+	return clock_get(CLOCK_MONOTONIC);
 }
 
 struct timespec clock_after(uint64_t ns)
@@ -32,6 +37,7 @@ struct clock_sample clock_sample_now(void)
 	for (int i = 0; i < 5; i++) {
 		before = rte_rdtsc();
 		s.ns = clock_kernel_ns();
+		s.raw = clock_get(CLOCK_MONOTONIC_RAW);
 		after = rte_rdtsc();
 		s.tsc = before + (after - before) / 2;
 		if (after - before < shortest) {
@@ -57,8 +63,10 @@ static bool clock_tsc_is_invariant(void)
 #endif
 }
 
-/** Of what should have passed, what the kernel's slewing and a rounded rate are far below. */
+/** Of what should have passed, what a rounded rate is far below. */
 #define CLOCK_STEADY 64
+/** In such a time a rate that is wrong by more is told from what may be for once, ns. */
+#define CLOCK_STEADY_NS UINT64_C(256000000000)
 
 /** Has the counter run at @p hz, which is rounded, or has it jumped? 0: its rate is unknown. */
 static bool clock_is_steady(uint64_t cycles, uint64_t ns, uint64_t hz)
@@ -76,7 +84,7 @@ void clock_init(struct port_clock *c, const struct clock_sample *since)
 	c->base = clock_sample_now();
 	atomic_init(&c->mult, 0);
 	atomic_init(&c->ahead, 0);
-	c->looked = (struct clock_look){c->base.ns, c->base.ns};
+	c->looked = c->steady = (struct clock_look){c->base.ns, c->base.raw};
 	c->left = false;
 	if (!clock_tsc_is_invariant())
 		return;
@@ -85,9 +93,9 @@ void clock_init(struct port_clock *c, const struct clock_sample *since)
 		return;
 	cycles = rte_get_tsc_hz();
 	ns = UINT64_C(1000000000);
-	if (since && c->base.ns - since->ns >= CALIBRATION_MIN_NS) {
+	if (since && c->base.raw - since->raw >= CALIBRATION_MIN_NS) {
 		cycles = c->base.tsc - since->tsc;
-		ns = c->base.ns - since->ns;
+		ns = c->base.raw - since->raw;
 		c->left = !clock_is_steady(cycles, ns, rte_get_tsc_hz());
 		if (c->left)
 			return;
@@ -100,22 +108,21 @@ void clock_init(struct port_clock *c, const struct clock_sample *since)
 static bool clock_has_kept(
 	const struct clock_look *since, const struct clock_look *now, unsigned part)
 {
-	uint64_t kernel = now->kernel - since->kernel;
+	uint64_t raw = now->raw - since->raw;
 	/* On another core's counter a little less than nothing may have passed. */
-	int64_t apart = (int64_t)(now->ns - since->ns - kernel);
+	int64_t apart = (int64_t)(now->ns - since->ns - raw);
 
-	return (uint64_t)(apart < 0 ? -apart : apart) < CLOCK_LOOK_NS + kernel / part;
+	return (uint64_t)(apart < 0 ? -apart : apart) < CLOCK_LOOK_NS + raw / part;
 }
 
 /**
- * The rate may be DPDK's, which is out by up to 0.25 %, and the kernel's clock may be slewed: what
- * has been so for long has not jumped. But a wrong rate shows only in the sum.
+ * The rate may be DPDK's, which is out by up to 0.25 %: what has been so for long has not jumped.
+ * But a wrong rate shows only in the sum.
  */
 static bool clock_agrees(const struct port_clock *c, const struct clock_look *now)
 {
-	const struct clock_look begin = {c->base.ns, c->base.ns};
-
-	return clock_has_kept(&c->looked, now, 256) && clock_has_kept(&begin, now, CLOCK_STEADY);
+	return clock_has_kept(&c->looked, now, 256) &&
+	       clock_has_kept(&c->steady, now, CLOCK_STEADY);
 }
 
 /** The TSC is left for good: the time goes on from @p last. */
@@ -141,11 +148,13 @@ uint64_t clock_doubt(struct port_clock *c, uint64_t last, uint64_t now)
 	}
 	/* @p now may be of before the process was stopped. */
 	both = clock_sample_now();
-	look = (struct clock_look){clock_at(&c->base, mult, both.tsc), both.ns};
+	look = (struct clock_look){clock_at(&c->base, mult, both.tsc), both.raw};
 	if (now < last || !clock_agrees(c, &look)) {
 		clock_leave(c, last, both.ns);
 		return last;
 	}
 	c->looked = look;
+	if (look.raw - c->steady.raw >= CLOCK_STEADY_NS)
+		c->steady = look;
 	return now;
 }

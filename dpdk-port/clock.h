@@ -14,16 +14,17 @@
 #include <stdint.h>
 #include <time.h>
 
-/** The TSC and CLOCK_MONOTONIC read at the same moment. */
+/** The TSC and two of the kernel's clocks read at the same moment. */
 struct clock_sample {
 	uint64_t tsc;
-	uint64_t ns;
+	uint64_t ns;  /**< CLOCK_MONOTONIC */
+	uint64_t raw; /**< CLOCK_MONOTONIC_RAW, ns: nobody slews it */
 };
 
-/** This clock and the kernel's at the same moment, ns. */
+/** This clock and the kernel's that is not slewed at the same moment, ns. */
 struct clock_look {
 	uint64_t ns;
-	uint64_t kernel;
+	uint64_t raw;
 };
 
 struct port_clock {
@@ -31,6 +32,7 @@ struct port_clock {
 	_Atomic uint64_t mult;    /**< ns per cycle, times 2^32; 0: clock_gettime(), from now on */
 	_Atomic uint64_t ahead;   /**< then: ns to add to it, modulo 2^64 */
 	struct clock_look looked; /**< when clock_doubt() was called last, or at first */
+	struct clock_look steady; /**< one of minutes ago: a wrong rate shows in longer times */
 	bool left;                /**< the TSC, and nobody was told; of who calls clock_onward() */
 };
 

@@ -30,7 +30,7 @@ static void measures_against_an_earlier_sample(void **state)
 	struct port_clock c;
 
 	/* As if the counter ran at 1 GHz for the last ten seconds. */
-	since.ns = now.ns - UINT64_C(10000000000);
+	since = (struct clock_sample){.raw = now.raw - UINT64_C(10000000000)};
 	since.tsc = now.tsc - UINT64_C(10000000000);
 	clock_init(&c, &since);
 	if (!c.mult)
@@ -59,7 +59,7 @@ static void measures_nothing_against_a_sample_ahead(void **state)
 	struct port_clock c;
 
 	since.tsc += UINT64_C(1) << 62;
-	since.ns -= UINT64_C(10000000000);
+	since.raw -= UINT64_C(10000000000);
 	clock_init(&c, &since);
 	assert_int_equal(c.mult, 0);
 }
@@ -78,7 +78,7 @@ static void measures_nothing_across_a_jump(void **state)
 		const int64_t hz = (int64_t)rte_get_tsc_hz();
 		struct clock_sample since = clock_sample_now();
 
-		since.ns -= UINT64_C(10000000000);
+		since.raw -= UINT64_C(10000000000);
 		since.tsc -= (uint64_t)(10 * hz);
 		clock_init(&c, &since);
 		assert_true(c.mult != 0);
@@ -112,7 +112,8 @@ static void begun_before(struct port_clock *c, int64_t ns)
 {
 	move(c, ns);
 	c->base.ns -= (uint64_t)ns;
-	c->looked = (struct clock_look){c->base.ns, c->base.ns};
+	c->base.raw -= (uint64_t)ns;
+	c->looked = c->steady = (struct clock_look){c->base.ns, c->base.raw};
 }
 
 static struct clock_sample first;
@@ -184,7 +185,7 @@ static void keeps_a_counter_of_a_rounded_rate(void **state)
 		assert_true(c.mult != 0);
 		/* And is stopped for two seconds. */
 		c.looked.ns -= 2 * (uint64_t)SECOND;
-		c.looked.kernel -= 2 * (uint64_t)SECOND;
+		c.looked.raw -= 2 * (uint64_t)SECOND;
 		assert_true(clock_onward(&c, last - 2 * (uint64_t)SECOND) >= last);
 		assert_true(c.mult != 0);
 	}
@@ -219,7 +220,7 @@ static void leaves_a_counter_that_stood_still(void **state)
 	if (!begin(&c))
 		skip();
 	last = clock_onward(&c, c.base.ns);
-	c.looked.kernel -= 61 * (uint64_t)SECOND;
+	c.looked.raw -= 61 * (uint64_t)SECOND;
 	c.looked.ns -= (uint64_t)SECOND; /* so that it is looked at */
 	last = clock_onward(&c, last);
 	assert_true(c.left);
@@ -231,9 +232,12 @@ static void leaves_a_counter_that_stood_still(void **state)
 static void let_pass(struct port_clock *c, uint64_t ns, uint64_t cycles)
 {
 	c->base.ns -= ns;
+	c->base.raw -= ns;
 	c->base.tsc -= cycles;
 	c->looked.ns -= ns;
-	c->looked.kernel -= ns;
+	c->looked.raw -= ns;
+	c->steady.ns -= ns;
+	c->steady.raw -= ns;
 }
 
 /** A minute of a counter whose rate is taken to be @p part-th too high, or low. @return whether it
@@ -269,6 +273,23 @@ static void leaves_a_counter_of_a_wrong_rate(void **state)
 	}
 }
 
+/** As by a migration: what was right for an hour does not make up for what is wrong since. */
+static void leaves_a_rate_that_was_right_for_long(void **state)
+{
+	const int64_t hour = 3600 * SECOND;
+	struct port_clock c;
+
+	if (!begin(&c) || oldest(&c) < hour + 60 * SECOND)
+		skip();
+	begun_before(&c, hour);
+	clock_onward(&c, c.base.ns);
+	assert_true(c.mult != 0);
+	/* From the first look of another rate on, the time goes on from where it was. */
+	c.base.tsc = clock_sample_now().tsc;
+	c.base.ns = c.looked.ns;
+	assert_true(leaves_a_rate(&c, 20));
+}
+
 static void without_an_invariant_counter_asks_the_kernel(void **state)
 {
 	const struct port_clock c = {.mult = 0};
@@ -301,6 +322,7 @@ int main(void)
 		cmocka_unit_test(leaves_a_counter_that_jumps_after_long),
 		cmocka_unit_test(leaves_a_counter_that_stood_still),
 		cmocka_unit_test(leaves_a_counter_of_a_wrong_rate),
+		cmocka_unit_test(leaves_a_rate_that_was_right_for_long),
 		cmocka_unit_test(without_an_invariant_counter_asks_the_kernel),
 		cmocka_unit_test(tells_a_time_to_wait_until),
 		cmocka_unit_test(measures_nothing_across_a_jump), /* has the EAL from here on */
