@@ -346,6 +346,7 @@ static void net_flush_resets(struct net *n)
 {
 	port_flush(n->port);
 	port_set_capture(n->port, NULL);
+	(void)port_link(n->port, NULL); /* looks anew */
 	if (n->connected && port_carries(n->port))
 		nanosleep(&(struct timespec){.tv_nsec = PARTING_NS}, NULL);
 }
