@@ -271,7 +271,8 @@ static bool local_is_of_mac(const struct ip_stack *s, const struct ip_addr *a)
 }
 
 /* Twice as long each time, and by up to a half more or less: two that try to have it at the same
- * time would do so again. What only our MAC gives waits for another link. */
+ * time would do so again. What only our MAC gives waits for another link; routers are looked for
+ * without it, as any address of ours may ask for them (RFC 4861 section 4.1). */
 static void local_retry_later(struct local_addr *l, uint64_t now)
 {
 	struct ip_stack *s = l->stack;
@@ -286,10 +287,13 @@ static void local_retry_later(struct local_addr *l, uint64_t now)
 		l->retry = RETRY_LONGEST_NS;
 	l->held = l->claimed = false;
 	l->sent = 0;
+	if (local_is_of_mac(s, &l->addr)) {
+		timer_stop(s->cfg.wheel, &l->timer);
+		nd_find_routers(s, now);
+		return;
+	}
 	timer_start(s->cfg.wheel, &l->timer,
-		local_is_of_mac(s, &l->addr)
-			? TIMER_NEVER
-			: now + l->retry / 2 + siphash(&s->key, &at, sizeof at) % l->retry);
+		now + l->retry / 2 + siphash(&s->key, &at, sizeof at) % l->retry);
 }
 
 void local_stay_away(struct ip_stack *s, const struct ip_addr *a, uint64_t now)

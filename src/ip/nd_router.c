@@ -30,12 +30,12 @@ static void nd_solicit_routers(struct timer *timer, uint64_t now)
 	struct ip_stack *s = container_of(timer, struct ip_stack, rs_timer);
 	const struct local_addr *l = local_source(s, &nd_all_routers, &nd_all_routers);
 
-	if (!l)
-		return;
-	nd_send(s, &(struct nd_message){.type = ICMPV6_RS,
-			   .src = &l->addr,
-			   .dst = &nd_all_routers,
-			   .option = local_is_sure(l) ? ND_OPT_SOURCE : 0});
+	/* Others may have all our addresses, which are tried again. */
+	if (l)
+		nd_send(s, &(struct nd_message){.type = ICMPV6_RS,
+				   .src = &l->addr,
+				   .dst = &nd_all_routers,
+				   .option = local_is_sure(l) ? ND_OPT_SOURCE : 0});
 	/* Until one is heard, though others be known: those may be of another link, and a switch
 	 * may drop all that is sent in the first half minute. */
 	s->rs_wait = nd_next_wait(s, now);

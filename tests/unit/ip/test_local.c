@@ -498,11 +498,9 @@ static void who_has_an_address_is_asked_before_it_is_probed_for(void **state)
 	host_free(h);
 }
 
-/** RFC 4862 section 5.4.5: who else has the address of our MAC has that as well. */
-static void duplicate_of_our_mac_waits_for_another_link(void **state)
+/** An NA of our link-local address. */
+static void claim_link_local(struct host *h)
 {
-	struct host *h = host_new();
-	struct ip_addr ll = host_addr("fe80::ff:fe00:1");
 	struct bytes na = bytes("33 33 00 00 00 01 02 00 00 00 00 66 86 dd 60 00 00 00 00 20 3a ff"
 				"fe 80 00 00 00 00 00 00 00 00 00 00 00 00 00 66"
 				"ff 02 00 00 00 00 00 00 00 00 00 00 00 00 00 01"
@@ -510,20 +508,72 @@ static void duplicate_of_our_mac_waits_for_another_link(void **state)
 				"fe 80 00 00 00 00 00 00 00 00 00 ff fe 00 00 01"
 				"02 01 02 00 00 00 00 66");
 
-	assert_int_equal(add(h, "fd00::1", 64), 0);
 	fix_v6(&na);
 	host_input(h, &na, 0);
+}
+
+/** Routers are asked for by our address, and nothing else was sent. */
+static void expect_router_solicitations(struct host *h, unsigned n, const char *from)
+{
+	struct ip_addr src = host_addr(from);
+	unsigned n_tx = h->n_tx;
+
+	assert_in_range(n_tx, n, 20);
+	for (unsigned i = 0; i < h->n_tx; i++) {
+		const uint8_t *p = rte_pktmbuf_mtod(h->tx[i], const uint8_t *);
+
+		assert_memory_equal(p + 14 + 8, src.b, 16);
+	}
+	assert_int_equal(said(h).rs, n_tx);
+}
+
+/** RFC 4862 section 5.4.5: who else has the address of our MAC has that as well. The others find
+ * routers without it. */
+static void duplicate_of_our_mac_waits_for_another_link(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr ll = host_addr("fe80::ff:fe00:1");
+
+	assert_int_equal(add(h, "fd00::1", 64), 0);
+	claim_link_local(h);
 	assert_non_null(strstr(h->log_text, "it cannot be used"));
 	assert_null(strstr(h->log_text, "tried again"));
+	assert_int_equal(said(h).rs, 1);
 	host_run(h, 20 * SECOND);
 	host_forget(h);
 	host_run(h, 10000 * SECOND);
-	host_expect_nothing(h);
+	expect_router_solicitations(h, 8, "fd00::1");
 	assert_false(ip_addr_is_local(h->ip, &ll));
+	/* It has it there, too. */
+	ip_link_up(h->ip, h->now);
+	host_forget(h);
+	claim_link_local(h);
+	expect_router_solicitations(h, 1, "fd00::1");
+	claim_link_local(h);
+	host_expect_nothing(h);
+	host_run(h, 3 * SECOND);
+	assert_false(ip_addr_is_local(h->ip, &ll));
+	/* And here nobody has. */
 	ip_link_up(h->ip, h->now);
 	host_run(h, 3 * SECOND);
 	assert_true(ip_addr_is_local(h->ip, &ll));
 	host_forget(h);
+	host_free(h);
+}
+
+/** Where others have all our addresses, routers are looked for when one is ours again. */
+static void routers_are_found_by_an_address_that_comes_back(void **state)
+{
+	struct host *h = host_new();
+
+	assert_int_equal(add(h, "fd00::1", 64), 0);
+	claim(h, 1);
+	claim_link_local(h);
+	host_forget(h);
+	host_run(h, 5 * SECOND);
+	assert_int_equal(said(h).rs, 0);
+	host_run(h, 60 * SECOND);
+	assert_in_range(said(h).rs, 1, 4);
 	host_free(h);
 }
 
@@ -697,6 +747,7 @@ int main(void)
 		cmocka_unit_test(address_that_was_claimed_is_tried_again),
 		cmocka_unit_test(who_has_an_address_is_asked_before_it_is_probed_for),
 		cmocka_unit_test(duplicate_of_our_mac_waits_for_another_link),
+		cmocka_unit_test(routers_are_found_by_an_address_that_comes_back),
 		cmocka_unit_test(one_of_two_gets_the_address),
 		cmocka_unit_test(reports_do_not_multiply_by_addresses),
 		cmocka_unit_test(source_by_subnet_scope_and_prefix),
