@@ -219,20 +219,37 @@ static bool route_is_of_reached_router(
 	return false;
 }
 
-/* A router in use may go only when it does not answer; one that has answered, likewise. */
-static bool route_may_go(const struct route_table *t, const struct route *r, uint64_t now)
+/* May @r give way to @newcomer? A router in use may only when it does not answer; one that has
+ * answered, likewise. The prefixes of a router that answers are kept from other stations, not from
+ * the newer ones of its own. */
+static bool route_may_go(const struct route_table *t, const struct route *r,
+	const struct route *newcomer, uint64_t now)
 {
 	if (!r->has_gateway)
-		return !route_was_reached_of_late(r, now) && !route_is_of_reached_router(t, r, now);
+		return !route_was_reached_of_late(r, now) &&
+		       (eth_addr_equal(r->station, newcomer->station) ||
+			       !route_is_of_reached_router(t, r, now));
 	return r->left || (!r->reached && route_best(t, r) != r);
 }
 
-/* @a is behind @b in the table. Of prefixes the newest goes, so that those that come late drive out
- * one another. */
-static bool route_goes_sooner(const struct route *a, const struct route *b)
+/* The newest goes, so that those that come late drive out one another. But of a router that answers
+ * the one that it says no more. */
+static bool route_prefix_goes_sooner(
+	const struct route_table *t, const struct route *a, const struct route *b, uint64_t now)
+{
+	bool kept = route_is_of_reached_router(t, a, now);
+
+	if (kept != route_is_of_reached_router(t, b, now))
+		return !kept;
+	return kept ? a->heard < b->heard : a->since >= b->since;
+}
+
+/* @a is behind @b in the table. */
+static bool route_goes_sooner(
+	const struct route_table *t, const struct route *a, const struct route *b, uint64_t now)
 {
 	if (!a->has_gateway)
-		return a->since >= b->since;
+		return route_prefix_goes_sooner(t, a, b, now);
 	if (!a->reached != !b->reached)
 		return !a->reached;
 	if (!a->left != !b->left)
@@ -249,7 +266,8 @@ static struct route *route_spare(struct route_table *t, const struct route *r, u
 		struct route *x = &t->r[i];
 
 		if (x->origin == ROUTE_ADVERTISED && x->has_gateway == r->has_gateway &&
-			route_may_go(t, x, now) && (!spare || route_goes_sooner(x, spare)))
+			route_may_go(t, x, r, now) &&
+			(!spare || route_goes_sooner(t, x, spare, now)))
 			spare = x;
 	}
 	return spare;
@@ -287,7 +305,7 @@ static void route_insert_advertised(struct ip_stack *s, const struct route *r, u
 	struct route add = *r;
 
 	add.reached = n && n->answered ? now : 0;
-	add.since = now;
+	add.since = add.heard = now;
 	if (spare) {
 		route_log_crowded(s, r, kind, spare);
 		route_remove_at(s, (unsigned)(spare - t->r));
@@ -301,8 +319,11 @@ static void route_prolong(
 	struct ip_stack *s, struct route *known, const struct route *r, uint64_t now)
 {
 	known->expires = r->expires;
-	if (r->has_gateway || !route_is_of_reached_router(&s->routes, known, now))
+	if (r->has_gateway || eth_addr_equal(known->station, r->station) ||
+		!route_is_of_reached_router(&s->routes, known, now)) {
 		memcpy(known->station, r->station, sizeof known->station);
+		known->heard = now;
+	}
 	route_schedule(s);
 }
 
@@ -317,6 +338,7 @@ void route_advertise(struct ip_stack *s, const struct route *r, uint64_t now)
 		key.left = known->left;
 		key.reached = known->reached;
 		key.since = known->since;
+		key.heard = now;
 		route_remove_at(s, (unsigned)(known - s->routes.r));
 		(void)route_insert(s, &key);
 	} else if (known && r->expires) {

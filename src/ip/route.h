@@ -26,6 +26,7 @@ struct route {
 	uint8_t station[ETH_ADDR_LEN]; /**< that advertised it */
 	uint64_t expires;              /**< ns; TIMER_NEVER */
 	uint64_t since;                /**< ns, when it was advertised first */
+	uint64_t heard;                /**< ns, when its station advertised it last */
 	uint64_t reached; /**< ns, when the gateway, or a neighbour of the prefix, last answered
 			     when it was asked, or there was progress through it; 0: never */
 	uint32_t left;    /**< not 0: the gateway does not answer; the smallest was left first */
@@ -53,7 +54,8 @@ int route_insert(struct ip_stack *s, const struct route *r);
  * never reached and is not in use, or of one that was left: of those never reached first, and of
  * those left first among them, the one that would end first. A prefix takes the place of one where
  * no neighbour was reached of late, and that no router's station advertised which answers: of the
- * newest of them. If there is none the new one is ignored.
+ * newest of them; or else of one of its own station: of that which this has not advertised for
+ * longest. If there is none the new one is ignored.
  */
 void route_advertise(struct ip_stack *s, const struct route *r, uint64_t now);
 

@@ -622,6 +622,45 @@ static void prefixes_of_a_reached_router_stay(void **state)
 	host_free(h);
 }
 
+/* A router that numbers its link anew each day, and never says that the old prefixes are none any
+ * more, has place for that of today; nobody else has. */
+static void newer_prefixes_of_a_reached_router_are_known(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr router = host_addr("fe80::1");
+
+	advertise_station(h, 1);
+	route_return_to_gateway(h->ip, &router, h->now);
+	for (unsigned i = 0; i < ROUTE_PREFIXES_MAX; i++)
+		advertise_prefix_of(h, i, 64, 1);
+	host_run(h, 86400 * SECOND);
+	route_return_to_gateway(h->ip, &router, h->now);
+	/* What it still says stays; that another one says the others, too, does not keep them. */
+	for (unsigned i = 0; i < ROUTE_PREFIXES_MAX; i++)
+		advertise_prefix_of(h, i, 64, i < 2 ? 1 : 66);
+	for (unsigned i = 100; i < 100 + ROUTE_PREFIXES_MAX - 2; i++) {
+		host_run(h, SECOND);
+		advertise_prefix_of(h, i, 64, 1);
+		assert_true(has_prefix(h, i));
+	}
+	assert_true(has_prefix(h, 0) && has_prefix(h, 1));
+	assert_false(has_prefix(h, 2) || has_prefix(h, ROUTE_PREFIXES_MAX - 1));
+	advertise_prefix_of(h, 200, 64, 66);
+	assert_false(has_prefix(h, 200));
+	/* Where a neighbour answers the prefix stays, and another station's goes before. */
+	reach(h, 0);
+	advertise_prefix_of(h, 201, 64, 1);
+	assert_true(has_prefix(h, 0) && has_prefix(h, 201));
+	assert_false(has_prefix(h, 1));
+	end_prefix(h, 0);
+	advertise_prefix_of(h, 202, 64, 66);
+	advertise_prefix_of(h, 203, 64, 1);
+	assert_false(has_prefix(h, 202));
+	assert_true(has_prefix(h, 203) && has_prefix(h, 100));
+	assert_int_equal(h->ip->routes.prefixes, ROUTE_PREFIXES_MAX);
+	host_free(h);
+}
+
 /* Where a person's routes leave none, it says that. */
 static void a_full_table_is_told(void **state)
 {
@@ -660,6 +699,7 @@ int main(void)
 		cmocka_unit_test(prefixes_that_were_reached_long_ago_go),
 		cmocka_unit_test(all_prefixes_of_a_neighbour_stay),
 		cmocka_unit_test(prefixes_of_a_reached_router_stay),
+		cmocka_unit_test(newer_prefixes_of_a_reached_router_are_known),
 		cmocka_unit_test(a_full_table_is_told),
 	};
 
