@@ -181,7 +181,7 @@ static void neighbour_unanswered(struct ip_neighbour *n, uint64_t now)
 	neighbour_start_resolution(n, now);
 }
 
-/* neighbour_confirm() only writes down the time. */
+/* Progress and answers that were not asked for only write down the time. */
 static void neighbour_stay_reachable(struct ip_neighbour *n, uint64_t now)
 {
 	if (n->confirmed + REACHABLE_TIME_NS <= now) {

@@ -93,6 +93,12 @@ static void neighbour_answered(struct ip_neighbour *n, const uint8_t *mac, uint6
 
 	if (!eth_addr_equal(mac, asked ? asked : n->eth))
 		return;
+	/* Nobody asked. The timer is left alone: who says it again and again would put off for ever
+	 * what neighbour_stay_reachable() does. */
+	if (n->state == NEIGHBOUR_REACHABLE) {
+		n->confirmed = now;
+		return;
+	}
 	if (asked == n->eth && asking && n->has_rival)
 		neighbour_log_rival(n);
 	if (asked == n->proven || asked == n->rival) {

@@ -82,6 +82,16 @@ static void make_progress(struct host *h, struct ip_path *p, unsigned seconds)
 	}
 }
 
+/* 2001:db8:1::7 is here. */
+static void answer_in_prefix(struct host *h)
+{
+	nd_frame_input(h,
+		ETH HEAD "20 01 0d b8 00 01 00 00 00 00 00 00 00 00 00 07" FD1
+			 "88 00 00 00 60 00 00 00"
+			 "20 01 0d b8 00 01 00 00 00 00 00 00 00 00 00 07" TLLA,
+		0);
+}
+
 /* However many others are advertised: somebody has answered there. */
 static void prefix_of_a_neighbour_stays_known(void **state)
 {
@@ -92,11 +102,7 @@ static void prefix_of_a_neighbour_stays_known(void **state)
 	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA PREFIX, 0);
 	assert_int_equal(ip_path_init(h->ip, &p, &src, &dst, h->now), 0);
 	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
-	nd_frame_input(h,
-		ETH HEAD "20 01 0d b8 00 01 00 00 00 00 00 00 00 00 00 07" FD1
-			 "88 00 00 00 60 00 00 00"
-			 "20 01 0d b8 00 01 00 00 00 00 00 00 00 00 00 07" TLLA,
-		0);
+	answer_in_prefix(h);
 	host_forget(h);
 	forge_prefixes(h);
 	assert_non_null(strstr(h->log_text, "too many prefixes"));
@@ -110,6 +116,15 @@ static void prefix_of_a_neighbour_stays_known(void **state)
 	nd_frame_input(h, ETH3 HEAD LL3 ALL RA PREFIX_END, 0);
 	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA PREFIX, 0);
 	make_progress(h, &p, 60);
+	forge_prefixes(h);
+	assert_true(host_has_hop(h, "2001:db8:1::7", "2001:db8:1::7"));
+	/* Whatever is said that nobody asked for. */
+	nd_frame_input(h, ETH3 HEAD LL3 ALL RA PREFIX_END, 0);
+	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA PREFIX, 0);
+	for (unsigned i = 0; i < 12; i++) {
+		make_progress(h, &p, 5);
+		answer_in_prefix(h);
+	}
 	forge_prefixes(h);
 	assert_true(host_has_hop(h, "2001:db8:1::7", "2001:db8:1::7"));
 	host_free(h);
