@@ -147,6 +147,7 @@ void ip_link_up(struct ip_stack *s, uint64_t now)
 	membership_repeat(&s->igmp, now);
 	membership_repeat(&s->mld, now);
 	local_begin_again(s, now);
+	s->linked = true;
 }
 
 bool ip_doubt(struct ip_stack *s, const struct ip_addr *dst, uint64_t now)

@@ -244,7 +244,9 @@ void local_begin_again(struct ip_stack *s, uint64_t now)
 	for (unsigned i = 0; i < s->local.n; i++) {
 		struct local_addr *l = &s->local.a[i];
 
-		l->held = l->state == LOCAL_PREFERRED || (l->held && l->state == LOCAL_TENTATIVE);
+		/* Before there was a link nobody heard the probes. */
+		l->held = s->linked &&
+			  (l->state == LOCAL_PREFERRED || (l->held && l->state == LOCAL_TENTATIVE));
 		/* What another station has is not used before nobody answers for it. */
 		if (l->state != LOCAL_DUPLICATE)
 			l->state = LOCAL_TENTATIVE;

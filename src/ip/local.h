@@ -18,7 +18,7 @@ struct local_addr {
 	struct ip_addr addr;
 	unsigned prefix_len; /**< in the family's own bits */
 	enum local_state state;
-	bool held;                   /**< it was in use before this probing began */
+	bool held;                   /**< it was in use on a link before this probing began */
 	bool claimed;                /**< held, and another station has claimed it since */
 	unsigned sent;               /**< probes and announcements */
 	uint64_t defended;           /**< when we last answered a conflict; 0: never */
@@ -49,8 +49,8 @@ struct local_addr *local_source(
 
 /**
  * May our link-layer address be told with solicitations from @p l, so that others take it for the
- * address's? RFC 4429 section 3.2: not while that is only tried. One that was assigned while there
- * was no link counts as sure when that comes up: IP is not told of one that is down.
+ * address's? RFC 4429 section 3.2: not while that is only tried, as it is when the link comes up
+ * for the first time.
  */
 static inline bool local_is_sure(const struct local_addr *l)
 {

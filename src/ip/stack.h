@@ -56,6 +56,7 @@ struct ip_stack {
 	struct ip_stack_config cfg;
 	struct ip_seen seen;
 	uint32_t generation; /**< changes when paths must be resolved again; never 0 */
+	bool linked;         /**< the link has come up before */
 	uint16_t mtu_v6; /**< the link's, perhaps lowered by a router (RFC 4861 section 6.3.4) */
 	struct ip_transport transport[256];
 	/** A ring of frames sent to ourselves. It drops when it is full, as a port does. */

@@ -91,6 +91,7 @@ static struct host *host_create(const struct ip_stack_config *wish)
 				 h->now, &h->ip),
 		0);
 	ip_set_transport(h->ip, IP_PROTO_TCP, &tcp);
+	ip_link_up(h->ip, h->now);
 	return h;
 }
 

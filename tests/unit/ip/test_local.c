@@ -406,6 +406,27 @@ static void claim_of_an_address_in_use_is_asked_about(void **state)
 	host_free(h);
 }
 
+/** What was assigned before there was a link was not used: a single claim is enough. */
+static void address_is_not_in_use_before_there_is_a_link(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr a = host_addr("fd00::1");
+
+	h->ip->linked = false;
+	assert_int_equal(add(h, "fd00::1", 64), 0);
+	host_run(h, 20 * SECOND);
+	for (unsigned i = 0; i < 2; i++) {
+		ip_link_up(h->ip, h->now); /* and again, when it is not stable yet */
+		host_run(h, SECOND / 2);
+	}
+	assert_true(ip_addr_is_local(h->ip, &a));
+	assert_false(local_is_sure(local_find(h->ip, &a)));
+	claim(h, 1);
+	assert_false(ip_addr_is_local(h->ip, &a));
+	host_forget(h);
+	host_free(h);
+}
+
 /** Nor for longer than it goes on. */
 static void address_that_was_claimed_is_tried_again(void **state)
 {
@@ -744,6 +765,7 @@ int main(void)
 		cmocka_unit_test(owner_does_not_give_way_to_a_try),
 		cmocka_unit_test(users_of_an_address_do_not_give_way_to_each_other),
 		cmocka_unit_test(claim_of_an_address_in_use_is_asked_about),
+		cmocka_unit_test(address_is_not_in_use_before_there_is_a_link),
 		cmocka_unit_test(address_that_was_claimed_is_tried_again),
 		cmocka_unit_test(who_has_an_address_is_asked_before_it_is_probed_for),
 		cmocka_unit_test(duplicate_of_our_mac_waits_for_another_link),
