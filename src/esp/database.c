@@ -49,19 +49,9 @@ static bool esp_state_equal(const struct esp_state *a, const struct esp_state *b
 /** @return the SA of the same SPI and destination that is in force; ESP_STATES_MAX: none is. */
 static unsigned esp_database_same(const struct esp_database *db, const struct esp_state *s)
 {
-	for (unsigned i = 0; db->file && i < db->file->n_states; i++)
-		if (db->sa[i] && db->file->state[i].spi == s->spi &&
-			ip_addr_equal(&db->file->state[i].dst, &s->dst))
-			return i;
-	return ESP_STATES_MAX;
-}
+	unsigned i = db->file ? esp_file_find(db->file, s->spi, &s->dst) : ESP_STATES_MAX;
 
-static bool esp_file_has(const struct esp_file *f, uint32_t spi, const struct ip_addr *dst)
-{
-	for (unsigned i = 0; i < f->n_states; i++)
-		if (f->state[i].spi == spi && ip_addr_equal(&f->state[i].dst, dst))
-			return true;
-	return false;
+	return i != ESP_STATES_MAX && db->sa[i] ? i : ESP_STATES_MAX;
 }
 
 /** Its peer has moved. @return as esp_database_same(): the SA that is in @p f elsewhere now. */
@@ -71,7 +61,7 @@ static unsigned esp_database_moved(
 	for (unsigned i = 0; db->file && i < db->file->n_states; i++)
 		if (db->sa[i] && db->sa[i]->config.outbound &&
 			esp_state_equal(&db->file->state[i], s) &&
-			!esp_file_has(f, s->spi, &db->file->state[i].dst))
+			esp_file_find(f, s->spi, &db->file->state[i].dst) == ESP_STATES_MAX)
 			return i;
 	return ESP_STATES_MAX;
 }

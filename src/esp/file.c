@@ -16,14 +16,21 @@ struct esp_reader {
 	char why[200];
 };
 
+unsigned esp_file_find(const struct esp_file *f, uint32_t spi, const struct ip_addr *dst)
+{
+	for (unsigned i = 0; i < f->n_states; i++)
+		if (f->state[i].spi == spi && ip_addr_equal(&f->state[i].dst, dst))
+			return i;
+	return ESP_STATES_MAX;
+}
+
 /** @return what is wrong, or NULL. */
 static const char *esp_file_add_state(struct esp_file *f, const struct esp_state *s)
 {
 	if (f->n_states == ESP_STATES_MAX)
 		return "expected at most 1024 SAs";
-	for (unsigned i = 0; i < f->n_states; i++)
-		if (f->state[i].spi == s->spi && ip_addr_equal(&f->state[i].dst, &s->dst))
-			return "another SA has this \"spi\" and \"dst\" already";
+	if (esp_file_find(f, s->spi, &s->dst) != ESP_STATES_MAX)
+		return "another SA has this \"spi\" and \"dst\" already";
 	f->state[f->n_states++] = *s;
 	return NULL;
 }

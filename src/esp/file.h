@@ -31,6 +31,10 @@ int esp_file_read(const char *path, struct esp_file **out, char *why, size_t siz
 /** esp_file_read() of what is open already. @p f stays open. */
 int esp_file_parse(FILE *f, const char *path, struct esp_file **out, char *why, size_t size);
 
+/** @return which SA has this SPI and destination, by which it is known (RFC 4301 section 4.1);
+ * ESP_STATES_MAX: none. */
+unsigned esp_file_find(const struct esp_file *f, uint32_t spi, const struct ip_addr *dst);
+
 /** Wipe and free. NULL is allowed. */
 void esp_file_free(struct esp_file *f);
 
