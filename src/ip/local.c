@@ -169,17 +169,22 @@ static void local_assign_v6(struct local_addr *l)
 	nd_announce(s, &l->addr);
 }
 
-static void local_probe_v6(struct local_addr *l, uint64_t now)
+/* Another for each station, address and moment. */
+static uint64_t local_random(const struct local_addr *l, uint64_t now)
 {
 	struct {
 		uint64_t now;
 		struct ip_addr addr;
 		uint8_t mac[8];
 	} of = {.now = now, .addr = l->addr};
-	uint64_t nonce;
 
 	memcpy(of.mac, l->stack->cfg.mac, ETH_ADDR_LEN);
-	nonce = siphash(&l->stack->key, &of, sizeof of);
+	return siphash(&l->stack->key, &of, sizeof of);
+}
+
+static void local_probe_v6(struct local_addr *l, uint64_t now)
+{
+	uint64_t nonce = local_random(l, now);
 
 	memcpy(l->nonce, &nonce, sizeof l->nonce);
 	nd_probe(l->stack, &l->addr, l->nonce);
@@ -278,12 +283,7 @@ static bool local_is_of_mac(const struct ip_stack *s, const struct ip_addr *a)
 static void local_retry_later(struct local_addr *l, uint64_t now)
 {
 	struct ip_stack *s = l->stack;
-	struct {
-		uint64_t now;
-		uint8_t mac[8];
-	} at = {.now = now};
 
-	memcpy(at.mac, s->cfg.mac, ETH_ADDR_LEN);
 	l->retry = l->retry ? 2 * l->retry : RETRY_FIRST_NS;
 	if (l->retry > RETRY_LONGEST_NS)
 		l->retry = RETRY_LONGEST_NS;
@@ -294,8 +294,7 @@ static void local_retry_later(struct local_addr *l, uint64_t now)
 		nd_find_routers(s, now);
 		return;
 	}
-	timer_start(s->cfg.wheel, &l->timer,
-		now + l->retry / 2 + siphash(&s->key, &at, sizeof at) % l->retry);
+	timer_start(s->cfg.wheel, &l->timer, now + l->retry / 2 + local_random(l, now) % l->retry);
 }
 
 void local_stay_away(struct ip_stack *s, const struct ip_addr *a, uint64_t now)
