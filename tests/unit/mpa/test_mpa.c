@@ -267,6 +267,26 @@ static void test_data_before_reply_later(void **state)
 	mpa_user_free(u);
 }
 
+/* In however many pieces it lies behind the frame: no more is looked at than a frame can be long.
+ */
+static void test_more_than_a_frame(void **state)
+{
+	static const uint8_t more[300];
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_respond(u);
+	mpa_rx_pause(u->m);
+	FEED(u, REQ "\x10\x02\x00\x04\x80\x04\xc0\x08");
+	for (unsigned i = 0; i < 3; i++)
+		mpa_user_feed(u, more, sizeof more);
+	assert_int_equal(u->requests + u->errors, 0);
+	mpa_rx_resume(u->m);
+	assert_int_equal(u->requests, 0);
+	assert_int_equal(u->errors, 1);
+	assert_int_equal(u->error, MPA_ERROR_START);
+	mpa_user_free(u);
+}
+
 /* RFC 5044 section 7.1.1: the M bit of the request is for what the responder sends. */
 static void test_request_for_markers(void **state)
 {
@@ -334,6 +354,11 @@ static void abort_it(struct mpa_user *u)
 	mpa_abort(u->m);
 }
 
+static void stop_hearing(struct mpa_user *u)
+{
+	mpa_drop_input(u->m);
+}
+
 /* Who aborts when he is told that it is open does not hear of the FPDU that opened it. */
 static void test_abort_when_open(void **state)
 {
@@ -348,6 +373,29 @@ static void test_abort_when_open(void **state)
 	assert_int_equal(u->ulpdus, 0);
 	assert_int_equal(u->rx_dones, 0);
 	assert_int_equal(u->errors, 0);
+	mpa_user_free(u);
+}
+
+/* Who has heard enough by then may still speak. */
+static void test_drop_input_when_open(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	u->on_open = stop_hearing;
+	mpa_user_respond(u);
+	FEED(u, REQ "\x00\x01\x00\x00");
+	assert_int_equal(mpa_accept(u->m, 0, 0, 0, NULL, 0), 0);
+	EXPECT(u, REP "\x00\x01\x00\x00");
+	FEED(u, "\x00\x02hi\x00\x00\x00\x00\x00\x02ho\x00\x00\x00\x00");
+	assert_int_equal(u->operational, 1);
+	assert_int_equal(u->ulpdus, 0);
+	assert_int_equal(u->rx_dones, 0);
+	assert_int_equal(u->errors, 0);
+	memcpy(mpa_reserve(u->m, 2, false), "ah", 2);
+	mpa_commit(u->m);
+	mpa_push(u->m);
+	EXPECT(u, "\x00\x02"
+		  "ah\x00\x00\x00\x00");
 	mpa_user_free(u);
 }
 
@@ -371,6 +419,28 @@ static void test_bad_first_fpdu(void **state)
 }
 
 /* ---- initiator --------------------------------------------------------------------------- */
+
+/* However it is cut. */
+static void test_bad_fpdu_in_pieces(void **state)
+{
+	static const char fpdu[] = "\x00\x02hi\x00\x00\x00\x00";
+
+	for (size_t cut = 1; cut < 8; cut++) {
+		struct mpa_user *u = mpa_user_new();
+
+		u->config.crc = true;
+		mpa_user_respond(u);
+		FEED(u, REQ "\x00\x01\x00\x00");
+		assert_int_equal(mpa_accept(u->m, 0, 0, 0, NULL, 0), 0);
+		mpa_user_feed(u, fpdu, cut);
+		assert_int_equal(u->errors, 0);
+		mpa_user_feed(u, fpdu + cut, 8 - cut);
+		assert_int_equal(u->errors, 1);
+		assert_int_equal(u->error, MPA_ERROR_CRC);
+		assert_int_equal(u->ulpdus, 0);
+		mpa_user_free(u);
+	}
+}
 
 static void test_request_revision_2(void **state)
 {
@@ -608,6 +678,8 @@ static void test_reset(void **state)
 	llp_mem_run(u->net, 100);
 	assert_int_equal(u->closeds, 1);
 	assert_int_equal(u->closed_error, -ECONNRESET);
+	assert_false(mpa_takes_external(u->m));
+	mpa_own_external(u->m); /* there is nothing to own */
 	mpa_user_free(u);
 }
 
@@ -670,11 +742,14 @@ int main(void)
 		cmocka_unit_test(test_private_data_limits),
 		cmocka_unit_test(test_bad_requests),
 		cmocka_unit_test(test_data_before_reply_later),
+		cmocka_unit_test(test_more_than_a_frame),
 		cmocka_unit_test(test_request_for_markers),
 		cmocka_unit_test(test_reply_for_markers),
 		cmocka_unit_test(test_responder_waits_for_first_fpdu),
 		cmocka_unit_test(test_abort_when_open),
+		cmocka_unit_test(test_drop_input_when_open),
 		cmocka_unit_test(test_bad_first_fpdu),
+		cmocka_unit_test(test_bad_fpdu_in_pieces),
 		cmocka_unit_test(test_request_revision_2),
 		cmocka_unit_test(test_request_revision_1),
 		cmocka_unit_test(test_rejected),

@@ -26,6 +26,7 @@ struct taker {
 	uint32_t kept;     /* bytes to keep; 0: refuse */
 	int refuse;        /* this FPDU alone; -1: none */
 	unsigned abort_at; /* in placed() */
+	unsigned drop_at;  /* likewise: its user hears no more */
 	int hold;          /* this FPDU, when its turn comes; -1: none */
 	bool held;
 };
@@ -107,6 +108,8 @@ static void on_placed(void *user, const struct mpa_ulpdu *p, bool whole)
 	t->placed++;
 	if (t->placed == t->abort_at)
 		mpa_abort(t->u->m);
+	if (t->placed == t->drop_at)
+		mpa_drop_input(t->u->m);
 }
 
 static void on_ulpdu(void *user, const struct mpa_ulpdu *p)
@@ -333,6 +336,24 @@ static void test_several_in_a_segment(void **state)
 	end(t);
 }
 
+/* Of so many none is asked for: a note has no room for the shortest header of each. */
+static void test_many_in_a_segment(void **state)
+{
+	struct taker *t = start(true, false, false);
+	uint32_t at;
+
+	warm_up(t);
+	make_and_send(t, 1, LEN);
+	at = t->s.len;
+	for (unsigned i = 0; i < LLP_NOTE_MAX / 4 + 1; i++)
+		make(t, 100);
+	send(t, at, t->s.len);
+	assert_false(early(t, 1));
+	assert_int_equal(t->offers, 0);
+	expect_all(t, 0);
+	end(t);
+}
+
 /* Two with 51 bytes to keep each fill a note; with one byte more they are not taken. */
 static void test_what_a_note_has_room_for(void **state)
 {
@@ -351,6 +372,20 @@ static void test_what_a_note_has_room_for(void **state)
 		assert_int_equal(early(t, 1), more == 0);
 		expect_all(t, 2);
 	}
+	end(t);
+}
+
+/* A header longer than the length of one can say is not taken, either. */
+static void test_long_header(void **state)
+{
+	struct taker *t = start(true, false, false);
+
+	warm_up(t);
+	make_and_send(t, 2, LEN);
+	t->kept = 128;
+	assert_false(early(t, 1));
+	assert_int_equal(t->offers, 1);
+	expect_all(t, 0);
 	end(t);
 }
 
@@ -553,6 +588,30 @@ static void test_user_ends_it_in_placed(void **state)
 	end(t);
 }
 
+/* Likewise if he only hears no more: what was taken behind it is not told, and nothing else. */
+static void test_user_hears_no_more_in_placed(void **state)
+{
+	struct taker *t = start(true, false, false);
+	uint32_t at;
+
+	warm_up(t);
+	make_and_send(t, 1, LEN);
+	at = t->s.len;
+	make(t, 100);
+	make(t, 200);
+	send(t, at, t->s.len);
+	make_and_send(t, 1, LEN);
+	assert_true(early(t, 1));
+	t->drop_at = 1;
+	t->u->rx_dones = 0;
+	run(t);
+	assert_int_equal(t->placed, 1);
+	assert_int_equal(t->next, t->fpdus - 2);
+	assert_int_equal(t->u->rx_dones, 1); /* for what came in order */
+	assert_int_equal(t->u->errors, 0);
+	end(t);
+}
+
 /* ---- anything ---------------------------------------------------------------------------- */
 
 /* Whatever the segments and whatever overtakes what, each ULPDU comes once, in its turn. */
@@ -609,7 +668,9 @@ int main(void)
 		cmocka_unit_test(test_markers),
 		cmocka_unit_test(test_markers_that_prove_nothing),
 		cmocka_unit_test(test_several_in_a_segment),
+		cmocka_unit_test(test_many_in_a_segment),
 		cmocka_unit_test(test_what_a_note_has_room_for),
+		cmocka_unit_test(test_long_header),
 		cmocka_unit_test(test_user_refuses),
 		cmocka_unit_test(test_placing_fails),
 		cmocka_unit_test(test_not_aligned),
@@ -619,6 +680,7 @@ int main(void)
 		cmocka_unit_test(test_cannot_hold),
 		cmocka_unit_test(test_after_an_error),
 		cmocka_unit_test(test_user_ends_it_in_placed),
+		cmocka_unit_test(test_user_hears_no_more_in_placed),
 		cmocka_unit_test(test_any_order),
 	};
 
