@@ -408,6 +408,20 @@ void qp_net_connect(struct qp_net *n)
 	assert_int_equal(n->a->operationals, 1);
 }
 
+void qp_net_fill(struct qp_net *n, struct qp *q)
+{
+	llp_mem_set_buffer(n->mem, 1);
+	llp_mem_hold(mpa_llp(q->m), true);
+	llp_mem_send_raw(mpa_llp(q->m), "x", 1);
+}
+
+void qp_net_drain(struct qp_net *n, struct qp *q)
+{
+	llp_mem_hold(mpa_llp(q->m), false);
+	qp_net_run(n);
+	llp_mem_peer_consume(&n->peer, 1);
+}
+
 void qp_net_raw_initiator(struct qp_net *n)
 {
 	static const uint8_t reply[] = "MPA ID Rep Frame\x10\x02\x00\x04\x00\x08\x00\x08";
@@ -426,6 +440,8 @@ void qp_net_raw_initiator(struct qp_net *n)
 		with_rtr[22] |= (n->a->rtr & MPA_RTR_WRITE ? 0x80 : 0) |
 				(n->a->rtr & MPA_RTR_READ ? 0x40 : 0);
 	}
+	if (n->full)
+		qp_net_fill(n, n->a);
 	llp_mem_send_raw(n->peer.llp, with_rtr, 24);
 	qp_net_run(n);
 	assert_int_equal(n->a->operationals, 1);

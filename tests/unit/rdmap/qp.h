@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#define QP_SQ_SIZE   64
+#define QP_SQ_SIZE   128
 #define QP_SQ_STRIDE 512
 #define QP_RQ_SIZE   64
 #define QP_RQ_STRIDE 512
@@ -63,6 +63,7 @@ struct qp_net {
 	struct llp_mem_peer peer; /* instead of b */
 	struct qp *a, *b;         /* initiator, responder */
 	bool crc;                 /* raw peers agree to CRCs, and send zeros for them */
+	bool full;                /* a's send buffer is, when it gets the raw peer's reply */
 };
 
 /** Two QPs on two hosts; change what you like before qp_net_connect(). */
@@ -72,6 +73,12 @@ void qp_net_done(struct qp_net *n);
 
 /** a is the initiator, b stays unused; the peer is raw and has sent its reply. CRC as n->crc. */
 void qp_net_raw_initiator(struct qp_net *n);
+
+/** One byte in @p q's send buffer, which has room for no more until qp_net_drain(). */
+void qp_net_fill(struct qp_net *n, struct qp *q);
+
+/** The raw peer gets that byte, and what waited behind it. */
+void qp_net_drain(struct qp_net *n, struct qp *q);
 
 /** b is the responder; the raw peer has sent its request. CRC as n->crc. */
 void qp_net_raw_responder(struct qp_net *n);

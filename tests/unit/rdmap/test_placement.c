@@ -274,6 +274,20 @@ static void test_send_with_immediate(void **state)
 	qp_net_done(&n);
 }
 
+/* What is placed comes no second time: it cannot wait for another element, however patient it is.
+ */
+static void test_placed_without_an_element(void **state)
+{
+	struct qp_net n;
+
+	setup(&n);
+	n.b->patient = true;
+	PLACED(&n, "\x41\x43" ZERO4 QN0 MSN("\x01") MO("\x00") "x");
+	EXPECT_TERMINATE(&n, "\x12\x02\xc0\x00\x00\x13\x41\x43" ZERO4 QN0 MSN("\x01") MO("\x00"));
+	assert_int_equal(n.b->recv_waits, 0);
+	qp_net_done(&n);
+}
+
 /* A Send with Invalidate invalidates in its turn alone. */
 static void test_send_with_invalidate(void **state)
 {
@@ -356,6 +370,43 @@ static void test_read_response(void **state)
 	placed(n.a, "\xc1\x42" AT9("\x14"), 14, 18);
 	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 8);
 	assert_memory_equal(g->mem, "00001111........22223333........", 32);
+	qp_net_done(&n);
+}
+
+/* What is answered far behind the oldest request waits for its turn: 64 are looked at. */
+static void test_read_response_far_behind(void **state)
+{
+	struct qp_net n;
+	struct qp_region *g;
+
+	qp_net_init(&n);
+	n.a->rtr = 0;
+	qp_net_raw_initiator(&n);
+	g = qp_region_add(n.a, 9, 0x2000, 32, LOCAL);
+	memset(g->mem, '.', 32);
+	for (unsigned i = 0; i < 66; i++) {
+		bool read = i == 0 || i >= 64;
+		struct rdmap_wqe *w =
+			qp_wqe(n.a, i, read ? RDMAP_WR_READ : RDMAP_WR_WRITE, RDMAP_WR_SIGNALED);
+
+		w->remote_stag = 1;
+		if (read)
+			qp_wqe_sge(w, g, i == 0 ? 0 : 8 * (i - 63), 4);
+		qp_post(n.a);
+	}
+	qp_run(n.a);
+	qp_net_run(&n);
+	assert_int_equal(A_EARLY("\xc1\x42" AT9("\x00") "0000"), 14);
+	assert_int_equal(A_EARLY("\xc1\x42" AT9("\x08") "1111"), 0);
+	FEED(&n, "\xc1\x42" AT9("\x00") "0000");
+	assert_int_equal(A_EARLY("\xc1\x42" AT9("\x08") "1111"), 14);
+	FEED(&n, "\xc1\x42" AT9("\x08") "1111");
+	FEED(&n, "\xc1\x42" AT9("\x10") "2222");
+	for (unsigned i = 0; i < 66; i++)
+		qp_expect_wc(n.a, i, RDMAP_WC_SUCCESS,
+			i == 0 || i >= 64 ? RDMAP_WC_READ : RDMAP_WC_WRITE,
+			i == 0 || i >= 64 ? 4 : 0);
+	assert_memory_equal(g->mem, "0000....1111....2222............", 32);
 	qp_net_done(&n);
 }
 
@@ -493,10 +544,12 @@ int main(void)
 		cmocka_unit_test(test_deregistered_in_between),
 		cmocka_unit_test(test_send),
 		cmocka_unit_test(test_send_with_a_shared_queue),
+		cmocka_unit_test(test_placed_without_an_element),
 		cmocka_unit_test(test_send_with_invalidate),
 		cmocka_unit_test(test_send_with_immediate),
 		cmocka_unit_test(test_what_acts_waits),
 		cmocka_unit_test(test_read_response),
+		cmocka_unit_test(test_read_response_far_behind),
 		cmocka_unit_test(test_before_the_first_frame),
 		cmocka_unit_test(test_before_the_first_response),
 		cmocka_unit_test(test_traffic),

@@ -158,6 +158,8 @@ static void test_reset_by_peer(void **state)
 	qp_expect_end(n.b, RDMAP_END_LOST, -ECONNRESET, 0, 0, 0);
 	rdmap_run(&n.b->r); /* all of these do nothing now */
 	rdmap_close(&n.b->r);
+	rdmap_recv_posted(&n.b->r);
+	assert_false(rdmap_eof_waits(&n.b->r));
 	rdmap_terminate(&n.b->r, 0, 0, 0);
 	rdmap_release(&n.b->r);
 	assert_int_equal(n.b->endeds, 1);

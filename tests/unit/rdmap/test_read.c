@@ -173,6 +173,53 @@ static void test_source_gone(void **state)
 	qp_net_done(&n);
 }
 
+/* There is no room for the answer to a ready-to-receive Read: it waits, and so does our end. */
+static void test_answer_to_rtr_waits(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	n.b->rtr = MPA_RTR_READ;
+	qp_net_raw_responder(&n);
+	qp_net_fill(&n, n.b);
+	FEED(&n, REQUEST("\x01", "\x00"));
+	assert_int_equal(n.b->operationals, 1);
+	rdmap_close(&n.b->r);
+	qp_net_expect_nothing(&n);
+	qp_net_drain(&n, n.b);
+	EXPECT(&n, RESPONSE("\xc1", "\x00"));
+	assert_true(n.peer.eof);
+	qp_net_done(&n);
+}
+
+/* What was not agreed upon as ready-to-receive is a Read like others, for which the IRD counts. */
+static void test_what_is_no_rtr(void **state)
+{
+	static const struct {
+		uint8_t rtr;
+		const char *request, *terminate;
+	} t[] = {
+#define NO_RTR(rtr, size) {rtr, REQUEST("\x01", size), "\x12\x02\xc0\x00\x00\x2e" HEADER("\x01")}
+		NO_RTR(MPA_RTR_WRITE, "\x00"),
+		NO_RTR(MPA_RTR_READ, "\x04"),
+#undef NO_RTR
+	};
+
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		struct qp_net n;
+
+		qp_net_init(&n);
+		n.b->rtr = t[i].rtr;
+		n.b->ird = 0;
+		qp_net_raw_responder(&n);
+		qp_region_add(n.b, 9, 0x2000, 16, REMOTE);
+		qp_net_feed(&n, t[i].request, 18 + RDMAP_READ_HEADER_LEN);
+		qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, 1, 2, 2);
+		qp_net_expect_terminate(&n, t[i].terminate, 6 + 18);
+		qp_net_done(&n);
+	}
+}
+
 /* ---- Data Sink: we ask ----------------------------------------------------------------------- */
 
 static struct qp_region *post_read(struct qp_net *n, uint32_t len)
@@ -281,10 +328,11 @@ static void test_response_too_long_at_its_end(void **state)
 	qp_net_done(&n);
 }
 
-/* The answer to the RTR Read is due first, and empty, whether the program reads too or not. */
+/* The answer to the RTR Read is due first, empty and whole, whether the program reads too or not.
+ */
 static void test_rtr_response_wrong(void **state)
 {
-	for (unsigned reads = 0; reads < 2; reads++) {
+	for (unsigned reads = 0; reads < 3; reads++) {
 		struct qp_net n;
 
 		qp_net_init(&n);
@@ -292,10 +340,15 @@ static void test_rtr_response_wrong(void **state)
 		n.a->ord = 2;
 		qp_net_raw_initiator(&n);
 		llp_mem_peer_consume(&n.peer, n.peer.rx_len);
-		if (reads != 0)
+		if (reads == 1)
 			post_read(&n, 4);
-		FEED(&n, RESPONSE("\xc1", "\x00") "abcd");
-		EXPECT_TERMINATE(&n, "\x02\x06\xc0\x00\x00\x12" RESPONSE("\xc1", "\x00"));
+		if (reads == 2) {
+			FEED(&n, RESPONSE("\x81", "\x00"));
+			EXPECT_TERMINATE(&n, "\x02\x06\xc0\x00\x00\x0e" RESPONSE("\x81", "\x00"));
+		} else {
+			FEED(&n, RESPONSE("\xc1", "\x00") "abcd");
+			EXPECT_TERMINATE(&n, "\x02\x06\xc0\x00\x00\x12" RESPONSE("\xc1", "\x00"));
+		}
 		qp_net_done(&n);
 	}
 }
@@ -310,6 +363,8 @@ int main(void)
 		cmocka_unit_test(test_wrong_source),
 		cmocka_unit_test(test_malformed_request),
 		cmocka_unit_test(test_source_gone),
+		cmocka_unit_test(test_answer_to_rtr_waits),
+		cmocka_unit_test(test_what_is_no_rtr),
 		cmocka_unit_test(test_response),
 		cmocka_unit_test(test_response_empty),
 		cmocka_unit_test(test_bad_responses),

@@ -75,8 +75,8 @@ static void test_wrap(void **state)
 
 static void post_again(struct qp *q, const struct rdmap_wc *wc)
 {
-	if (wc->wr_id < 1000)
-		post_write(q, wc->wr_id + 100, RDMAP_WR_SIGNALED);
+	if (wc->wr_id < 10 * QP_SQ_SIZE)
+		post_write(q, wc->wr_id + QP_SQ_SIZE, RDMAP_WR_SIGNALED);
 }
 
 /* A slot is free when its completion is told: a full queue can be filled from there. */
@@ -89,7 +89,7 @@ static void test_post_in_complete(void **state)
 	for (unsigned i = 0; i < QP_SQ_SIZE; i++)
 		post_write(n.a, i, RDMAP_WR_SIGNALED);
 	qp_run(n.a);
-	/* Ten rounds each, the last numbers are 1000 and above. */
+	/* The first round, and ten more. */
 	assert_int_equal(n.a->wcs, 11 * QP_SQ_SIZE);
 	assert_int_equal(atomic_load(&n.a->sq.tail), 11 * QP_SQ_SIZE);
 	qp_net_done(&n);
@@ -252,6 +252,28 @@ static void test_fail_oldest(void **state)
 	qp_expect_wc(n.a, 1, RDMAP_WC_RETRY_EXC_ERR, RDMAP_WC_READ, 0);
 	qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
 	qp_expect_wc(n.a, 3, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
+	qp_expect_no_wc(n.a);
+	qp_net_done(&n);
+}
+
+/* Who has failed keeps its own reason; the next that is not done has the other's. */
+static void test_fail_oldest_again(void **state)
+{
+	struct qp_region *g;
+	struct qp_net n;
+
+	setup(&n);
+	g = qp_region_add(n.a, 7, 0x1000, 4, LOCAL);
+	post_read(n.a, 1, g, 0);
+	post_read(n.a, 2, g, 0);
+	qp_run(n.a);
+	rdmap_abort(&n.a->r);
+	rdmap_fail_oldest(&n.a->r, RDMAP_WC_RETRY_EXC_ERR);
+	rdmap_fail_oldest(&n.a->r, RDMAP_WC_REM_OP_ERR);
+	rdmap_fail_oldest(&n.a->r, RDMAP_WC_LOC_PROT_ERR); /* none is left */
+	rdmap_flush_sq(&n.a->r);
+	qp_expect_wc(n.a, 1, RDMAP_WC_RETRY_EXC_ERR, RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_REM_OP_ERR, RDMAP_WC_READ, 0);
 	qp_expect_no_wc(n.a);
 	qp_net_done(&n);
 }
@@ -505,6 +527,7 @@ int main(void)
 		cmocka_unit_test(test_post_in_complete),
 		cmocka_unit_test(test_flush),
 		cmocka_unit_test(test_fail_oldest),
+		cmocka_unit_test(test_fail_oldest_again),
 		cmocka_unit_test(test_abort_in_complete),
 		cmocka_unit_test(test_drained),
 		cmocka_unit_test(test_busy),

@@ -308,7 +308,7 @@ static void test_receive_names_segment(void **state)
 		names_write(300, t[i].terminate, t[i].status);
 }
 
-static void names_send(const char *type_code, enum rdmap_wc_status status)
+static void names_send(enum rdmap_wr_op op, const char *type_code, enum rdmap_wc_status status)
 {
 	uint8_t b[18 + 6 + 18];
 	struct qp_net n;
@@ -316,7 +316,7 @@ static void names_send(const char *type_code, enum rdmap_wc_status status)
 	post_three(&n);
 	qp_wqe_inline(qp_wqe(n.a, 3, RDMAP_WR_SEND, 0), "abcd", 4);
 	qp_post(n.a);
-	qp_wqe_inline(qp_wqe(n.a, 4, RDMAP_WR_SEND, RDMAP_WR_SIGNALED), "abcd", 4);
+	qp_wqe_inline(qp_wqe(n.a, 4, op, RDMAP_WR_SIGNALED), "abcd", 4);
 	qp_post(n.a);
 	qp_run(n.a);
 	memcpy(b, TERMINATE, 18);
@@ -335,10 +335,14 @@ static void names_send(const char *type_code, enum rdmap_wc_status status)
 
 static void test_receive_names_send(void **state)
 {
-	names_send("\x12\x05", RDMAP_WC_REM_INV_REQ_ERR);
-	names_send("\x12\x02", RDMAP_WC_REM_OP_ERR);
-	names_send("\x02\x06", RDMAP_WC_REM_OP_ERR);
-	names_send("\x01\x09", RDMAP_WC_REM_INV_REQ_ERR);
+	static const enum rdmap_wr_op ops[] = {RDMAP_WR_SEND, RDMAP_WR_SEND_INV};
+
+	for (unsigned i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+		names_send(ops[i], "\x12\x05", RDMAP_WC_REM_INV_REQ_ERR);
+		names_send(ops[i], "\x12\x02", RDMAP_WC_REM_OP_ERR);
+		names_send(ops[i], "\x02\x06", RDMAP_WC_REM_OP_ERR);
+		names_send(ops[i], "\x01\x09", RDMAP_WC_REM_INV_REQ_ERR);
+	}
 }
 
 /* At once, while the LLP has no room. */

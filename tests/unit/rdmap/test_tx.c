@@ -353,6 +353,7 @@ static void test_local_errors(void **state)
 
 /* ---- RTR frames (RFC 6581 section 9.2), as siw sends them ------------------------------------ */
 
+/* Also without room for it at first, and if our direction is to close meanwhile. */
 static void test_rtr(void **state)
 {
 	static const struct {
@@ -369,18 +370,25 @@ static void test_rtr(void **state)
 			46},
 	};
 
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		struct qp_net n;
 
 		qp_net_init(&n);
-		n.a->rtr = t[i].rtr;
+		n.full = i >= 3;
+		n.a->rtr = t[i % 3].rtr;
 		qp_wqe_inline(write_wqe(n.a, 1, RDMAP_WR_SIGNALED), "x", 1); /* before the start */
 		qp_post(n.a);
 		qp_net_raw_initiator(&n);
-		qp_net_expect(&n, t[i].frame, t[i].len);
+		if (n.full) {
+			qp_expect_no_wc(n.a);
+			rdmap_close(&n.a->r);
+			qp_net_drain(&n, n.a);
+		}
+		qp_net_expect(&n, t[i % 3].frame, t[i % 3].len);
 		EXPECT(&n, WRITE_LAST STAG_TO "x");
 		qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
 		qp_expect_no_wc(n.a);
+		assert_int_equal(n.peer.eof, n.full);
 		qp_net_done(&n);
 	}
 }
@@ -403,6 +411,36 @@ static void test_rtr_read_response(void **state)
 	FEED(&n, RESPONSE);
 	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 4);
 	qp_expect_no_wc(n.a);
+	qp_net_done(&n);
+}
+
+/* ---- a doorbell inside an upcall ------------------------------------------------------------- */
+
+static void post_and_ring(struct qp *q, const struct rdmap_wc *wc)
+{
+	if (wc->wr_id == 1) {
+		write_wqe(q, 2, RDMAP_WR_SIGNALED);
+		qp_post(q);
+	}
+	qp_run(q);
+}
+
+/* Who is sending goes on with what was posted meanwhile, in its turn. */
+static void test_doorbell_in_an_upcall(void **state)
+{
+	struct qp_net n;
+
+	setup(&n);
+	n.a->on_complete = post_and_ring;
+	qp_wqe_inline(write_wqe(n.a, 1, RDMAP_WR_SIGNALED), "abc", 3);
+	qp_post(n.a);
+	qp_run(n.a);
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 3);
+	qp_expect_wc(n.a, 2, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 0);
+	qp_expect_no_wc(n.a);
+	EXPECT(&n, WRITE_LAST STAG_TO "abc");
+	EXPECT(&n, WRITE_LAST STAG_TO);
+	qp_net_expect_nothing(&n);
 	qp_net_done(&n);
 }
 
@@ -442,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_local_errors),
 		cmocka_unit_test(test_rtr),
 		cmocka_unit_test(test_rtr_read_response),
+		cmocka_unit_test(test_doorbell_in_an_upcall),
 		cmocka_unit_test(test_no_room),
 	};
 
