@@ -97,6 +97,25 @@ static void test_idle_times_wear_the_window_down(void **state)
 	assert_int_equal(cc.cwnd, 2000);
 }
 
+/** What was believed of a loss is so now: the window is not taken back. But BBR's is no guess. */
+static void test_a_confirmed_loss(void **state)
+{
+	struct tcp_cc cc;
+
+	tcp_cc_init(&cc, &tcp_cc_newreno, 1000, false, MS);
+	cc.prior_cwnd = 50000;
+	tcp_cc_confirm(&cc);
+	tcp_cc_undo(&cc, MS);
+	assert_int_equal(cc.cwnd, 10000);
+	tcp_cc_fini(&cc);
+	tcp_cc_init(&cc, &tcp_cc_bbr, 1000, false, MS);
+	cc.prior_cwnd = 50000;
+	tcp_cc_confirm(&cc);
+	tcp_cc_undo(&cc, MS);
+	assert_int_equal(cc.cwnd, 50000);
+	tcp_cc_fini(&cc);
+}
+
 static void test_pacing_rate(void **state)
 {
 	struct tcp_cc cc;
@@ -144,6 +163,7 @@ int main(void)
 		cmocka_unit_test(test_only_a_used_window_grows),
 		cmocka_unit_test(test_a_reduced_window_is_to_be_used_again),
 		cmocka_unit_test(test_idle_times_wear_the_window_down),
+		cmocka_unit_test(test_a_confirmed_loss),
 		cmocka_unit_test(test_pacing_rate),
 		cmocka_unit_test(test_info),
 		cmocka_unit_test(test_segment_size_changes),

@@ -153,6 +153,21 @@ static void test_losses_end_startup(void **state)
 	end();
 }
 
+/** However many places there are in which something is lost. */
+static void test_losses_in_many_places(void **state)
+{
+	start(1000 * SMSS);
+	ack(1000 * SMSS, 0);
+	a.lost = 1;
+	s.prior_delivered = b->loss_round - 1;
+	for (int i = 0; i < 300; i++)
+		bbr_update_model(&cc, &a);
+	assert_int_equal(b->loss_events, UINT8_MAX);
+	ack(1000 * SMSS, 200 * SMSS);
+	assert_true(b->full_bw_reached);
+	end();
+}
+
 static void test_shortest_round_trip(void **state)
 {
 	start(1000 * SMSS);
@@ -214,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_threshold_of_losses),
 		cmocka_unit_test(test_lower_bounds),
 		cmocka_unit_test(test_losses_end_startup),
+		cmocka_unit_test(test_losses_in_many_places),
 		cmocka_unit_test(test_shortest_round_trip),
 		cmocka_unit_test(test_an_empty_queue_is_not_emptied),
 		cmocka_unit_test(test_volumes),

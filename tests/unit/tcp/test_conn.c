@@ -101,19 +101,26 @@ static void test_syn_waits_for_room(void **state)
 	const struct tcp_stack_config cfg = {.max_connections = 1};
 	struct heard a;
 
-	host_init(&h, LOCAL, &cfg);
-	peer_accepted(&p, &h, 0);
-	hear_syn_from(RPORT + 1);
-	host_expect_none(&h);
-	assert_int_equal(tcp_stack_stats(h.tcp)->accept_overflows, 1);
-	/* Its user leaves it: then it may go for another. */
-	llp_release(h.app.llp);
-	host_round(&h);
-	ip_double_drain(&h.ip);
-	hear_syn_from(RPORT + 1);
-	host_expect(&h, &a);
-	assert_int_equal(a.h.flags, TCP_SYN | TCP_ACK);
-	host_end(&h);
+	for (unsigned time_wait = 0; time_wait < 2; time_wait++) {
+		host_init(&h, LOCAL, &cfg);
+		peer_accepted(&p, &h, 0);
+		hear_syn_from(RPORT + 1);
+		host_expect_none(&h);
+		assert_int_equal(tcp_stack_stats(h.tcp)->accept_overflows, 1);
+		/* Its user leaves it, or it is over: then it may go for another. */
+		llp_release(h.app.llp);
+		if (time_wait) {
+			p.ack++;
+			peer_send(&p, TCP_FIN, NULL, 0);
+			assert_int_equal(h.tcp->time_wait.count, 1);
+		}
+		host_round(&h);
+		ip_double_drain(&h.ip);
+		hear_syn_from(RPORT + 1);
+		host_expect(&h, &a);
+		assert_int_equal(a.h.flags, TCP_SYN | TCP_ACK);
+		host_end(&h);
+	}
 }
 
 static void test_time_wait_holds_no_packets(void **state)

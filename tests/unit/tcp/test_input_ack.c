@@ -46,6 +46,27 @@ static void test_partial_ack_of_a_record(void **state)
 	host_end(&h);
 }
 
+/** What was sent twice is answered within a tick of the clock: that is no round trip time. */
+static void test_a_tick_tells_nothing_of_a_shorter_path(void **state)
+{
+	uint64_t srtt;
+
+	start(TCP_HAS_TS);
+	tcp_rto_init(&c->rto);
+	tcp_rto_sample(&c->rto, MS / 3);
+	srtt = c->rto.srtt;
+	app_send(&h.app, "abc", 3);
+	host_advance(&h, 300 * MS);
+	assert_true(c->rto.backoff > 0);
+	p.tsecr = c->ts_offset + (uint32_t)(h.now / MS) - 1;
+	p.ack += 3;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(c->rto.srtt, srtt);
+	assert_int_equal(c->rto.backoff, 0);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 static void test_round_trip_is_measured(void **state)
 {
 	start(0);
@@ -392,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_echo_that_cannot_be),
 		cmocka_unit_test(test_ack_frees_and_stops_the_timer),
 		cmocka_unit_test(test_partial_ack_of_a_record),
+		cmocka_unit_test(test_a_tick_tells_nothing_of_a_shorter_path),
 		cmocka_unit_test(test_round_trip_is_measured),
 		cmocka_unit_test(test_round_trip_by_timestamp_after_retransmission),
 		cmocka_unit_test(test_no_sample_after_retransmission_without_timestamps),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* RFC 9293 section 3.10.7, state by state. */
 #include "host.h"
+#include "tcp/input.h"
 
 #include <errno.h>
 
@@ -61,6 +62,68 @@ static void expect_ack_of(uint32_t seq, uint32_t ack)
 	assert_int_equal(a.h.ack, ack);
 	assert_int_equal(a.len, 0);
 	host_expect_none(&h);
+}
+
+/* ---- the window ---------------------------------------------------------------------------- */
+
+/** RFC 9293 section 3.10.7.4, the first check, and RFC 1122 section 4.2.2.20 (b). */
+static void test_acceptable(void **state)
+{
+	static const struct {
+		uint32_t seq, len, wnd;
+		bool acceptable;
+	} t[] = {
+		{100, 0, 0, true},
+		{101, 0, 0, false},
+		{100, 1, 0, true}, /* its ACK counts */
+		{99, 1, 0, false},
+		{100, 50, 10, true},
+		{109, 50, 10, true},
+		{110, 50, 10, false},
+		{110, 0, 10, true}, /* the edge itself */
+		{111, 0, 10, false},
+		{90, 10, 10, false},
+		{90, 11, 10, true},
+		{90, 50, 10, true}, /* from before the window to behind it */
+		{120, 50, 10, false},
+	};
+
+	for (size_t i = 0; i < sizeof t / sizeof t[0]; i++)
+		for (uint32_t wrap = 0; wrap < 2; wrap++) {
+			const uint32_t by = wrap ? 0u - 100u : 0;
+			const struct tcp_segment seg = {
+				.seq = t[i].seq + by, .len = t[i].len, .flags = TCP_ACK};
+
+			assert_int_equal(
+				tcp_segment_acceptable(&seg, 100 + by, t[i].wnd), t[i].acceptable);
+		}
+}
+
+/* ---- simultaneous open --------------------------------------------------------------------- */
+
+/** Who has nothing to say may say so before the other has answered. */
+static void test_shutdown_in_syn_received(void **state)
+{
+	struct tcp_segment s = {.seq = 1000, .flags = TCP_SYN, .wnd = 5000};
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_connect(&h);
+	host_expect(&h, &a);
+	host_hear(&h, a.h.sport, &s, NULL);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_SYN | TCP_ACK);
+	llp_shutdown(h.app.llp);
+	host_expect_none(&h);
+	s = (struct tcp_segment){.seq = 1001, .ack = a.h.seq + 1, .flags = TCP_ACK, .wnd = 5000};
+	host_hear(&h, a.h.sport, &s, NULL);
+	host_round(&h);
+	assert_int_equal(h.app.connected, 1);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_FIN | TCP_ACK);
+	assert_int_equal(a.h.seq, s.ack);
+	assert_int_equal(tcp_conn_of(h.app.llp)->state, TCP_FIN_WAIT_1);
+	host_end(&h);
 }
 
 /* ---- reset, SYN, ACK in every synchronized state -------------------------------------------- */
@@ -538,6 +601,8 @@ static void test_time_wait_reopened_by_timestamp(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_acceptable),
+		cmocka_unit_test(test_shutdown_in_syn_received),
 		cmocka_unit_test(test_exact_reset_ends_every_state),
 		cmocka_unit_test(test_no_end_overtakes_text),
 		cmocka_unit_test(test_reset_does_not_end_time_wait),

@@ -37,6 +37,46 @@ static void test_user_takes_a_part(void **state)
 	host_end(&h);
 }
 
+static size_t readable_twice(
+	void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
+{
+	struct app *a = user;
+
+	if (a->shows == 0)
+		llp_resume(a->llp);
+	return app_ops.readable(user, v, n, total, need);
+}
+
+/** Who asks for more while he is shown it gets the rest at once. */
+static void test_resume_inside_readable(void **state)
+{
+	struct llp_user_ops ops = app_ops;
+
+	start(0);
+	ops.readable = readable_twice;
+	llp_set_user(h.app.llp, &ops, &h.app);
+	h.app.take = 3;
+	peer_send(&p, 0, "abcde", 5);
+	assert_int_equal(h.app.shows, 2);
+	assert_int_equal(h.app.n_got, 5);
+	assert_memory_equal(h.app.got, "abcde", 5);
+	host_end(&h);
+}
+
+/** Who lets go when the gap is filled does not get what lay behind it. */
+static void test_user_lets_go_before_what_lay_behind_a_gap(void **state)
+{
+	start(TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED);
+	peer_send_at(&p, TCP_ACK, p.seq + 3, p.ack, "def", 3);
+	h.app.release_in_readable = true;
+	peer_send(&p, 0, "abc", 3);
+	assert_int_equal(h.app.shows, 1);
+	assert_int_equal(c->rcv_nxt, p.seq + 3);
+	assert_int_equal(h.tcp->rx_held, 0);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 static void test_need(void **state)
 {
 	start(0);
@@ -587,6 +627,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_user_takes_a_part),
+		cmocka_unit_test(test_resume_inside_readable),
+		cmocka_unit_test(test_user_lets_go_before_what_lay_behind_a_gap),
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_need_is_forgotten_at_fin),
 		cmocka_unit_test(test_eof_follows_all_that_was_unread),

@@ -305,6 +305,15 @@ static void test_reset_makes_room(void **state)
 	host_end(&h);
 }
 
+/** Another listener, which no peer comes to. */
+static void listen_also(uint16_t port)
+{
+	const struct ip_endpoint any = {addr("::"), port};
+	struct llp_listener *l;
+
+	assert_int_equal(llp_listen(h.llp, &any, 4, host_accept, &h.app, &l), 0);
+}
+
 /** What the user cannot take yet stays half-open; its SYN,ACK asks the peer again. */
 static void test_accept_again(void **state)
 {
@@ -312,7 +321,9 @@ static void test_accept_again(void **state)
 	struct heard a;
 
 	host_init(&h, LOCAL, NULL);
+	listen_also(PORT - 1);
 	host_listen(&h, 8);
+	listen_also(PORT + 1);
 	h.app.refuse = -EAGAIN;
 	host_hear(&h, PORT, &syn, NULL);
 	host_expect(&h, &a);
@@ -349,7 +360,9 @@ static void test_unlisten_while_accepting(void **state)
 
 	host_init(&h, LOCAL, NULL);
 	stopper = &h;
+	listen_also(PORT - 1);
 	assert_int_equal(llp_listen(h.llp, &any, 4, stop_listening, NULL, &h.listener), 0);
+	listen_also(PORT + 1);
 	host_hear(&h, PORT, &syn, NULL);
 	host_expect(&h, &a);
 	peer_send_at(&p, TCP_ACK, 1001, a.h.seq + 1, NULL, 0);
@@ -424,6 +437,32 @@ static void test_refused_accept_is_reset(void **state)
 	host_end(&h);
 }
 
+static int accept_and_abort(void *user, struct llp *l)
+{
+	llp_abort(l);
+	return -ECONNABORTED;
+}
+
+/** Who refuses it may have ended it himself. */
+static void test_aborted_accept_is_reset(void **state)
+{
+	const struct ip_endpoint any = {addr("::"), PORT};
+	struct peer p = {.h = &h, .lport = PORT, .wnd = 5000};
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	assert_int_equal(llp_listen(h.llp, &any, 4, accept_and_abort, NULL, &h.listener), 0);
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	peer_send_at(&p, TCP_ACK, 1001, a.h.seq + 1, NULL, 0);
+	host_expect(&h, &a);
+	assert_true(a.h.flags & TCP_RST);
+	host_expect_none(&h);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 0);
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_one_lost_syn_does_not_cost_the_initial_window),
 		cmocka_unit_test(test_a_syn_that_came_again_is_no_timeout),
 		cmocka_unit_test(test_reset_makes_room),
+		cmocka_unit_test(test_aborted_accept_is_reset),
 		cmocka_unit_test(test_accept_again),
 		cmocka_unit_test(test_unlisten_while_accepting),
 		cmocka_unit_test(test_unlisten_resets_handshakes),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
+#include "tcp/timers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -185,6 +186,70 @@ static void test_reservation_dies_with_the_connection(void **state)
 	host_end(&h);
 }
 
+/** The ring of a queue that runs empty meanwhile is kept for what is reserved. */
+static void test_ring_stays_for_what_is_reserved(void **state)
+{
+	struct heard a;
+	void *room;
+
+	start(NULL);
+	for (unsigned i = 0; i < 3; i++)
+		app_send(&h.app, "abc", 3);
+	ip_double_drain(&h.ip);
+	assert_int_equal(c->sendq.cap, 4);
+	room = llp_reserve(h.app.llp, 3, false);
+	p.ack = c->snd_nxt;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(c->sendq.count, 0);
+	assert_int_equal(c->sendq.cap, 4);
+	memcpy(room, "def", 3);
+	llp_commit(h.app.llp, 3);
+	llp_push(h.app.llp);
+	host_expect(&h, &a);
+	assert_memory_equal(a.text, "def", 3);
+	p.ack = c->snd_nxt;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(c->sendq.cap, 1);
+	host_end(&h);
+}
+
+/** The peer resets it while its user writes: what was reserved is not to be had any more. */
+static void test_reset_behind_a_reservation(void **state)
+{
+	const struct tcp_segment rst = {.seq = 1001, .flags = TCP_RST};
+
+	start(NULL);
+	assert_non_null(llp_reserve(h.app.llp, 100, false));
+	host_hear(&h, PORT, &rst, NULL);
+	assert_int_equal(h.app.closed, 1);
+	llp_commit(&c->llp, 100);
+	llp_push(&c->llp);
+	host_round(&h);
+	host_expect_none(&h);
+	assert_int_equal(test_pool_missing(h.pool), 0);
+	host_end(&h);
+}
+
+static void reserve_when_closed(void *user, int error)
+{
+	struct app *a = user;
+
+	a->closed++;
+	assert_null(llp_reserve(a->llp, 10, false));
+}
+
+static void test_nothing_when_closed(void **state)
+{
+	struct llp_user_ops ops = app_ops;
+
+	start(NULL);
+	ops.closed = reserve_when_closed;
+	llp_set_user(h.app.llp, &ops, &h.app);
+	peer_send_at(&p, TCP_RST, p.seq, p.ack, NULL, 0);
+	assert_int_equal(h.app.closed, 1);
+	host_end(&h);
+}
+
 static void test_nothing_after_shutdown(void **state)
 {
 	start(NULL);
@@ -224,6 +289,38 @@ static void test_release_delivers(void **state)
 	assert_int_equal(c->state, TCP_TIME_WAIT);
 	assert_int_equal(h.app.closed, 0);
 	assert_int_equal(h.app.eof, 0);
+	host_end(&h);
+}
+
+/** A connection that is not there yet cannot be left to itself. */
+static void test_orphan_while_connecting(void **state)
+{
+	host_init(&h, LOCAL, NULL);
+	host_connect(&h);
+	llp_orphan(h.app.llp);
+	assert_false(tcp_conn_of(h.app.llp)->orphan);
+	assert_int_equal(h.tcp->orphans.count, 0);
+	llp_abort(h.app.llp);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+/** The peer's FIN is not waited for without an end. */
+static void test_orphan_in_fin_wait_2(void **state)
+{
+	start(NULL);
+	llp_shutdown(h.app.llp);
+	p.ack++;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(c->state, TCP_FIN_WAIT_2);
+	llp_orphan(h.app.llp);
+	assert_int_equal(h.tcp->orphans.count, 1);
+	host_advance(&h, TCP_ORPHAN_FIN_WAIT_2 - MS);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 1);
+	host_advance(&h, 2 * MS);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	assert_int_equal(h.app.closed, 1);
+	ip_double_drain(&h.ip);
 	host_end(&h);
 }
 
@@ -504,6 +601,9 @@ static void test_congestion_control_is_chosen(void **state)
 	tcp_get_info(h.app.llp, &info); /* before it is established, too */
 	assert_string_equal(info.congestion_control, "bbr");
 	assert_int_equal(info.pacing_rate, 0);
+	assert_int_equal(tcp_set_congestion_control(h.app.llp, "cubic"), 0);
+	tcp_get_info(h.app.llp, &info);
+	assert_string_equal(info.congestion_control, "cubic");
 	llp_abort(h.app.llp);
 	ip_double_drain(&h.ip);
 
@@ -550,9 +650,14 @@ int main(void)
 		cmocka_unit_test(test_acknowledged_before_fin),
 		cmocka_unit_test(test_headers_behind_the_headroom),
 		cmocka_unit_test(test_reservation_dies_with_the_connection),
+		cmocka_unit_test(test_ring_stays_for_what_is_reserved),
+		cmocka_unit_test(test_reset_behind_a_reservation),
+		cmocka_unit_test(test_nothing_when_closed),
 		cmocka_unit_test(test_nothing_after_shutdown),
 		cmocka_unit_test(test_fin_rides_on_the_last_record),
 		cmocka_unit_test(test_release_delivers),
+		cmocka_unit_test(test_orphan_while_connecting),
+		cmocka_unit_test(test_orphan_in_fin_wait_2),
 		cmocka_unit_test(test_release_in_eof),
 		cmocka_unit_test(test_abort),
 		cmocka_unit_test(test_abort_when_writable),

@@ -5,6 +5,8 @@
  */
 #include "host.h"
 #include "support/alloc_fault.h"
+#include "tcp/stall.h"
+#include "tcp/unread.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -267,12 +269,111 @@ static void bursts_find_their_rings(void **state)
 	host_end(&h);
 }
 
+/* ---- the table ------------------------------------------------------------------------------ */
+
+/** One that cannot grow is filled, but for the place that ends each look, and then refuses. */
+static void a_table_does_not_grow(void **state)
+{
+	const struct siphash_key key = {{5, 6}};
+	struct tcp_conn *c;
+	struct tcp_table t;
+	uint32_t n = 0, slots;
+
+	assert_int_equal(tcp_table_init(&t, &key), 0);
+	slots = t.mask + 1;
+	c = aligned_alloc(_Alignof(struct tcp_conn), slots * sizeof *c);
+	assert_non_null(c);
+	memset(c, 0, slots * sizeof *c);
+	for (uint32_t i = 0; i < slots; i++)
+		c[i].id = (struct tcp_tuple){addr(LOCAL), addr(REMOTE), (uint16_t)i, RPORT};
+	alloc_fault_chance(1, 0);
+	while (tcp_table_insert(&t, &c[n]) == 0)
+		n++;
+	alloc_fault_chance(0, 0);
+	assert_int_equal(n, slots - 1);
+	for (uint32_t i = 0; i < slots; i++)
+		assert_ptr_equal(tcp_table_find(&t, &c[i].id), i < n ? &c[i] : NULL);
+	assert_int_equal(tcp_table_insert(&t, &c[n]), 0);
+	assert_ptr_equal(tcp_table_find(&t, &c[n].id), &c[n]);
+	tcp_table_fini(&t);
+	free(c);
+}
+
+/* ---- what is noted of peers ------------------------------------------------------------------ */
+
+/** A closed window that there is no memory to note is as any other that nobody minds. */
+static void a_stall_is_not_noted(void **state)
+{
+	struct tcp_conn *c;
+	struct host h;
+	struct peer p;
+
+	for (unsigned n = 1; n <= 2; n++) {
+		c = host_accepted(&h, &p, TCP_HAS_MSS, NULL);
+		alloc_fault_at(n); /* the note, and its peer */
+		tcp_stall_begin(c);
+		alloc_fault_at(0);
+		assert_false(c->stalled);
+		assert_null(c->stall);
+		tcp_stall_begin(c);
+		assert_true(c->stalled);
+		host_end(&h);
+	}
+}
+
+/** Who holds most is found as well where no peer can be charged. */
+static void greed_of_unknown_peers(void **state)
+{
+	const struct tcp_stack_config cfg = {.receive_packets = 24};
+	struct tcp_conn *c;
+	struct host h;
+	struct peer p;
+
+	c = host_accepted(&h, &p, TCP_HAS_MSS, &cfg);
+	h.app.take = 0;
+	peer_send(&p, 0, text, 1000);
+	assert_true(c->has_unread);
+	host_advance(&h, 2000 * MS);
+	ip_double_drain(&h.ip);
+	tcp_unread_want(h.tcp, 0);
+	alloc_fault_at(1);
+	host_round(&h);
+	assert_true(alloc_fault_seen() >= 1);
+	alloc_fault_at(0);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->unread_ended, 1);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+/** Without memory for the state of another congestion control there is one that needs none. */
+static void congestion_control_is_not_changed(void **state)
+{
+	struct tcp_info info;
+	struct host h;
+	struct peer p;
+
+	host_accepted(&h, &p, TCP_HAS_MSS, NULL);
+	tcp_conn_of(h.app.llp)->cc.cwnd = 50000;
+	alloc_fault_at(1);
+	assert_int_equal(tcp_set_congestion_control(h.app.llp, "bbr"), 0);
+	alloc_fault_at(0);
+	tcp_get_info(h.app.llp, &info);
+	assert_string_not_equal(info.congestion_control, "bbr");
+	assert_int_equal(info.cwnd, 50000);
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stack_is_not_made),
 		cmocka_unit_test(everything_gets_across),
 		cmocka_unit_test(bursts_find_their_rings),
+		cmocka_unit_test(a_table_does_not_grow),
+		cmocka_unit_test(a_stall_is_not_noted),
+		cmocka_unit_test(greed_of_unknown_peers),
+		cmocka_unit_test(congestion_control_is_not_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

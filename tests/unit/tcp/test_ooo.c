@@ -299,6 +299,48 @@ static void test_no_packet_for_a_copy(void **state)
 	tcp_ooo_clear(&o);
 }
 
+/* Text that cannot be dropped, as its notes would be too many islands, stays. */
+static void test_text_between_notes_stays(void **state)
+{
+	struct tcp_ooo o = {0};
+
+	for (uint32_t i = 0; i < 5; i++) {
+		if (i % 2)
+			expect(insert(&o, 100 + 10 * i, 10), 10, 0, 0);
+		else
+			assert_int_equal(note(&o, 100 + 10 * i, 10), 10);
+	}
+	for (uint32_t i = 0; i < TCP_OOO_ISLANDS - 2; i++)
+		assert_int_equal(note(&o, 1000 + 20 * i, 10), 10);
+	assert_int_equal(o.n, TCP_OOO_ISLANDS - 1);
+	tcp_ooo_prune(&o, UINT32_MAX);
+	assert_int_equal(o.n, TCP_OOO_ISLANDS - 1);
+	assert_int_equal(drain(&o, 100), 150);
+	tcp_ooo_clear(&o);
+	assert_int_equal(test_pool_missing(pool), 0);
+}
+
+/* Of a segment over several gaps that there is no packet for, nothing is told as kept. */
+static void test_no_packet_for_a_piece(void **state)
+{
+	static struct rte_mbuf *taken[20479];
+	struct tcp_ooo o = {0};
+	struct rte_mbuf *m;
+	unsigned n = 0;
+
+	expect(insert(&o, 110, 10), 10, 0, 0);
+	m = packet(100, 30);
+	while ((taken[n] = rte_pktmbuf_alloc(pool)))
+		n++;
+	expect(tcp_ooo_insert(&o, m, 100, 30, pool), 0, 110, 10);
+	rte_pktmbuf_free_bulk(taken, n);
+	check(&o);
+	assert_int_equal(o.bytes, 10);
+	expect(insert(&o, 100, 30), 20, 110, 10);
+	assert_int_equal(drain(&o, 100), 130);
+	assert_int_equal(test_pool_missing(pool), 0);
+}
+
 /* Text beside a note is not packed with text beyond it; all comes in order. */
 static void test_notes_between_text(void **state)
 {
@@ -526,6 +568,8 @@ int main(void)
 		cmocka_unit_test(test_small_pieces_are_packed),
 		cmocka_unit_test(test_islands_are_bounded),
 		cmocka_unit_test(test_no_packet_for_a_copy),
+		cmocka_unit_test(test_text_between_notes_stays),
+		cmocka_unit_test(test_no_packet_for_a_piece),
 		cmocka_unit_test(test_notes_between_text),
 		cmocka_unit_test(test_prune_leaves_notes),
 		cmocka_unit_test(test_notes_join_islands),

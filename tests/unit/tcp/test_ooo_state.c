@@ -124,6 +124,36 @@ static void comes(uint32_t from, uint32_t len)
 	peer_send_at(&p, TCP_ACK, p.seq + from, p.ack, stream + from, len);
 }
 
+static void chain(struct rte_mbuf *m, const uint8_t *text, uint32_t len)
+{
+	assert_int_equal(rte_pktmbuf_chain(m, test_packet(h.pool, text, len)), 0);
+}
+
+/** The same as @p pieces packets and an empty one behind the first, as a port may chain them. */
+static void comes_in_pieces(uint32_t from, uint32_t len, uint32_t pieces)
+{
+	const struct ip_addr src = addr(REMOTE), dst = addr(LOCAL);
+	const struct tcp_segment s = {.sport = RPORT,
+		.dport = p.lport,
+		.seq = p.seq + from,
+		.ack = p.ack,
+		.flags = TCP_ACK,
+		.wnd = p.wnd};
+	struct rte_mbuf *m = rte_pktmbuf_alloc(h.pool);
+	unsigned header = tcp_wire_emit(&s, rte_pktmbuf_mtod(m, uint8_t *));
+
+	assert_non_null(rte_pktmbuf_append(m, (uint16_t)header));
+	for (uint32_t i = 0; i < pieces; i++) {
+		uint32_t at = len * i / pieces, end = len * (i + 1) / pieces;
+
+		chain(m, stream + from + at, end - at);
+		if (i == 0)
+			chain(m, stream, 0);
+	}
+	ip_double_deliver(&h.ip, &src, &dst, m, h.now);
+	host_round(&h);
+}
+
 static void expect_got(uint32_t len)
 {
 	assert_int_equal(h.app.n_got, len);
@@ -144,7 +174,9 @@ static void test_taken_in_turn(void **state)
 
 	start_taking(NULL);
 	ip_double_drain(&h.ip);
+	assert_false(llp_took_ooo(h.app.llp));
 	comes(2 * LEN, LEN);
+	assert_true(llp_took_ooo(h.app.llp));
 	assert_int_equal(ahead, 2 * LEN);
 	assert_int_equal(offers, 1);
 	assert_int_equal(h.tcp->rx_held, 1); /* a block of notes */
@@ -243,6 +275,20 @@ static void test_memory_pressure(void **state)
 	end_taking();
 }
 
+/* What a user is offered has pieces that are not empty, and not too many. */
+static void test_pieces(void **state)
+{
+	start_taking(NULL);
+	comes_in_pieces(LEN, LEN, 15);
+	assert_int_equal(offers, 1);
+	comes_in_pieces(2 * LEN, LEN, 16);
+	assert_int_equal(offers, 1);
+	comes(0, LEN);
+	assert_int_equal(takes, 1);
+	expect_got(3 * LEN);
+	end_taking();
+}
+
 static void test_small_text_is_not_offered(void **state)
 {
 	start_taking(NULL);
@@ -334,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_overlaps_of_taken_text),
 		cmocka_unit_test(test_covers_text_and_taken_text),
 		cmocka_unit_test(test_memory_pressure),
+		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_small_text_is_not_offered),
 		cmocka_unit_test(test_memory_stays_flat),
 		cmocka_unit_test(test_no_memory_for_notes),

@@ -94,21 +94,25 @@ static void carry(void)
 	}
 }
 
-static void send_records(unsigned n, uint32_t len)
+static bool queue_record(uint32_t len)
 {
 	static uint32_t at;
+	uint8_t *room = llp_reserve(h.app.llp, len, false);
 
+	if (!room)
+		return false;
 	if (p.ack == path.irs && !c->sendq.count)
 		at = 0;
-	for (unsigned i = 0; i < n; i++) {
-		uint8_t *room = llp_reserve(h.app.llp, len, false);
+	for (uint32_t k = 0; k < len; k++)
+		room[k] = (uint8_t)(at++ % 251);
+	llp_commit(h.app.llp, len);
+	return true;
+}
 
-		if (!room)
-			break;
-		for (uint32_t k = 0; k < len; k++)
-			room[k] = (uint8_t)(at++ % 251);
-		llp_commit(h.app.llp, len);
-	}
+static void send_records(unsigned n, uint32_t len)
+{
+	for (unsigned i = 0; i < n && queue_record(len); i++)
+		;
 	llp_push(h.app.llp);
 }
 
@@ -370,6 +374,27 @@ static void test_black_hole_beside_a_full_queue(void **state)
 	host_end(&h);
 }
 
+static void too_big_for(uint16_t lport, uint32_t seq, uint16_t mtu)
+{
+	uint8_t l4[20] = {0};
+	struct ip_error e = {.src = addr(LOCAL),
+		.dst = addr(REMOTE),
+		.kind = IP_ERROR_MTU,
+		.mtu = mtu,
+		.l4 = l4,
+		.l4_len = 8};
+
+	store_be16(l4, lport);
+	store_be16(l4 + 2, RPORT);
+	store_be32(l4 + 4, seq);
+	h.ip.transport.error(h.ip.transport.ctx, &e, h.now);
+}
+
+static void too_big(uint32_t seq, uint16_t mtu)
+{
+	too_big_for(PORT, seq, mtu);
+}
+
 /* ---- the IP layer's value ------------------------------------------------------------------- */
 
 static void test_raise_is_probed(void **state)
@@ -390,6 +415,71 @@ static void test_raise_is_probed(void **state)
 	all_arrived();
 	tcp_get_info(h.app.llp, &info); /* recovery must not hear of the answers */
 	assert_int_equal(info.dsacks, 0);
+	host_end(&h);
+}
+
+/** A search is about to begin: the path takes 1300, or so it was, and @p n records are queued. */
+static void before_a_search(unsigned n)
+{
+	start(OPTIONS, 1500, 1500);
+	h.ip.path_mtu = 1300;
+	bulk(3);
+	h.ip.path_mtu = 0;
+	send_records(1, 100);
+	carry();
+	for (unsigned i = 0; i < n; i++)
+		queue_record(1260);
+}
+
+/** The route changes to a narrower one while it is searched what the old one took. */
+static void test_path_shrinks_under_a_search(void **state)
+{
+	before_a_search(10);
+	llp_push(h.app.llp);
+	assert_int_equal(c->pmtu->size, 1500);
+	h.ip.path_mtu = 1290;
+	send_records(1, 100);
+	send_records(1, 100);
+	assert_int_equal(c->mtu, 1290);
+	assert_null(c->pmtu); /* it takes no more */
+	path.mtu = 1290;
+	all_arrived();
+	path.mtu = 1500;
+	h.ip.path_mtu = 0;
+	bulk(5);
+	all_arrived();
+	assert_true(c->mtu > 1290);
+	host_end(&h);
+}
+
+/** Nothing is sent to try a path while the end of the stream is under way. */
+static void test_no_probe_beside_a_fin(void **state)
+{
+	before_a_search(10);
+	llp_shutdown(h.app.llp);
+	carry();
+	assert_int_equal(path.nxt, c->snd_nxt - 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->pmtu_probes, 0);
+	host_end(&h);
+}
+
+/** A probe for which there is no packet is sent later. */
+static void test_no_packet_for_a_probe(void **state)
+{
+	static struct rte_mbuf *taken[4096];
+	unsigned n = 0;
+
+	before_a_search(10);
+	while ((taken[n] = tcp_stack_packet(h.tcp)))
+		n++;
+	llp_push(h.app.llp);
+	assert_int_equal(c->pmtu->size, 0);
+	rte_pktmbuf_free_bulk(taken, n);
+	carry();
+	bulk(3);
+	all_arrived();
+	assert_int_equal(c->mtu, 1500);
+	assert_int_equal(tcp_stack_stats(h.tcp)->pmtu_probes, 1);
 	host_end(&h);
 }
 
@@ -422,6 +512,8 @@ static void test_answer_is_taken_out(void **state)
 	/* Of a probe that has ended: it is no news, and nobody else is to hear of it. A duplicate
 	 * also lies below SEG.ACK or within the block that follows. */
 	c->pmtu->size = 0;
+	too_big(c->pmtu->seq, 1400);
+	assert_int_equal(c->pmtu->high, 1500);
 	again.sack[1] = again.sack[0];
 	tcp_pmtu_sack(c, &again);
 	assert_int_equal(again.n_sack, 1);
@@ -475,27 +567,6 @@ static void test_little_text_probes_little(void **state)
 }
 
 /* ---- messages ------------------------------------------------------------------------------ */
-
-static void too_big_for(uint16_t lport, uint32_t seq, uint16_t mtu)
-{
-	uint8_t l4[20] = {0};
-	struct ip_error e = {.src = addr(LOCAL),
-		.dst = addr(REMOTE),
-		.kind = IP_ERROR_MTU,
-		.mtu = mtu,
-		.l4 = l4,
-		.l4_len = 8};
-
-	store_be16(l4, lport);
-	store_be16(l4 + 2, RPORT);
-	store_be32(l4 + 4, seq);
-	h.ip.transport.error(h.ip.transport.ctx, &e, h.now);
-}
-
-static void too_big(uint32_t seq, uint16_t mtu)
-{
-	too_big_for(PORT, seq, mtu);
-}
 
 /** RFC 5927 section 7.2: what has passed must first be lost. */
 static void test_message_against_experience_waits(void **state)
@@ -554,6 +625,10 @@ static void test_message_about_a_probe(void **state)
 	send_records(1, 100);
 	carry();
 	send_records(10, 1240);
+	assert_int_equal(c->pmtu->size, 1500);
+	/* No news: of another segment, or that it was not too big. */
+	too_big(c->pmtu->seq + 1, 1400);
+	too_big(c->pmtu->seq, 1500);
 	assert_int_equal(c->pmtu->size, 1500);
 	too_big(c->pmtu->seq, 1400);
 	assert_int_equal(c->mtu, 1280);
@@ -636,6 +711,9 @@ int main(void)
 		cmocka_unit_test(test_black_hole_without_sack_with_a_full_budget),
 		cmocka_unit_test(test_black_hole_beside_a_full_queue),
 		cmocka_unit_test(test_raise_is_probed),
+		cmocka_unit_test(test_path_shrinks_under_a_search),
+		cmocka_unit_test(test_no_probe_beside_a_fin),
+		cmocka_unit_test(test_no_packet_for_a_probe),
 		cmocka_unit_test(test_answer_is_taken_out),
 		cmocka_unit_test(test_our_mss_is_the_links),
 		cmocka_unit_test(test_little_text_probes_little),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/prng.h"
 #include "host.h"
 
 static struct rte_mempool *pool;
@@ -134,6 +135,59 @@ static void test_scoreboard(void **state)
 	assert_int_equal(q.lost, 0);
 	assert_int_equal(q.rexmit, 0);
 	tcp_sendq_clear(&q);
+}
+
+static void test_sack_of_what_was_not_sent(void **state)
+{
+	struct tcp_sendq q = {0};
+
+	for (uint32_t i = 0; i < 3; i++)
+		push(&q, 100 + 10 * i, "0123456789");
+	assert_int_equal(sack(&q, 100, 110), 0);
+	tcp_sendq_sent(&q, 0, 1);
+	assert_int_equal(sack(&q, 120, 130), 0);
+	assert_int_equal(sack(&q, 130, 140), 0);
+	assert_int_equal(q.sacked, 0);
+	assert_int_equal(sack(&q, 100, 130), 10);
+	tcp_sendq_clear(&q);
+}
+
+/** Whatever is lost, sent again and SACKed when: what is lost comes out once. */
+static void losses_in_any_order(uint64_t seed)
+{
+	struct prng random = {seed};
+	struct tcp_sendq q = {0};
+	bool lost[10] = {false};
+
+	push_ten(&q, 100);
+	for (unsigned step = 0; step < 40; step++) {
+		uint32_t i = prng_below(&random, 10), what = prng_below(&random, 5);
+
+		if (step >= 30 || what == 4) {
+			i = tcp_sendq_first_lost(&q);
+			if (i == q.nxt)
+				continue;
+			assert_true(lost[i]);
+			lost[i] = false;
+			tcp_sendq_sent(&q, i, 100 + step);
+		} else if (what == 3) {
+			if (sack(&q, 100 + 10 * i, 110 + 10 * i))
+				lost[i] = false;
+		} else if (tcp_sendq_lose(&q, i)) {
+			assert_false(lost[i]);
+			lost[i] = true;
+		}
+	}
+	for (unsigned i = 0; i < 10; i++)
+		assert_false(lost[i]);
+	assert_int_equal(tcp_sendq_first_lost(&q), q.nxt);
+	tcp_sendq_clear(&q);
+}
+
+static void test_losses_in_any_order(void **state)
+{
+	for (uint64_t seed = 1; seed <= 500; seed++)
+		losses_in_any_order(seed);
 }
 
 static void test_no_sample_from_what_was_sent_twice(void **state)
@@ -389,6 +443,8 @@ int main(void)
 		cmocka_unit_test(test_old_ack_changes_nothing),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_scoreboard),
+		cmocka_unit_test(test_sack_of_what_was_not_sent),
+		cmocka_unit_test(test_losses_in_any_order),
 		cmocka_unit_test(test_no_sample_from_what_was_sent_twice),
 		cmocka_unit_test(test_ack_inside_a_lost_record),
 		cmocka_unit_test(test_split_and_renew),

@@ -96,14 +96,15 @@ static void stall(unsigned n)
 	ip_double_drain(&h.ip);
 }
 
-static void test_greediest_goes_for_others(void **state)
+/** @param greedy which of the first two it is. */
+static void greediest_goes_for_others(unsigned greedy)
 {
 	const struct tcp_stack_config cfg = {.send_packets = 24};
 
 	start(&cfg);
 	assert_int_equal(h.tcp->tx_hard_limit, 28);
-	assert_int_equal(queue(l[0], 12), 12);
-	assert_int_equal(queue(l[1], 6), 6);
+	assert_int_equal(queue(l[0], greedy == 0 ? 12 : 6), greedy == 0 ? 12 : 6);
+	assert_int_equal(queue(l[1], greedy == 1 ? 12 : 6), greedy == 1 ? 12 : 6);
 	stall(2);
 	assert_int_equal(h.tcp->stalls.peers.count, 2);
 	assert_int_equal(closed, 0); /* nobody wants anything */
@@ -111,7 +112,7 @@ static void test_greediest_goes_for_others(void **state)
 	assert_int_equal(queue(l[2], 20), TCP_SEND_FLOOR);
 	host_round(&h);
 	assert_int_equal(closed, 1);
-	assert_null(l[0]);
+	assert_null(l[greedy]);
 	assert_int_equal(last_error, -ETIMEDOUT);
 	assert_int_equal(tcp_stack_stats(h.tcp)->stalls_ended, 1);
 	assert_int_equal(tcp_stack_stats(h.tcp)->resets_out, 1);
@@ -119,6 +120,54 @@ static void test_greediest_goes_for_others(void **state)
 	assert_in_range(queue(l[2], 100), 1, 20);
 	host_round(&h);
 	assert_int_equal(closed, 1);
+	end();
+}
+
+static void test_greediest_goes_for_others(void **state)
+{
+	for (unsigned greedy = 0; greedy < 2; greedy++)
+		greediest_goes_for_others(greedy);
+}
+
+/** Of two that have more than who wants some, wherever it stands. */
+static void test_greedier_of_two_goes(void **state)
+{
+	for (unsigned greedy = 0; greedy < 2; greedy++) {
+		start(NULL);
+		queue(l[greedy], 3);
+		queue(l[!greedy], 2);
+		for (unsigned i = 0; i < 2; i++)
+			tcp_stall_begin(tcp_conn_of(l[i]));
+		h.tcp->tx_wanted = 2;
+		host_round(&h);
+		assert_int_equal(closed, 1);
+		assert_null(l[greedy]);
+		end();
+	}
+}
+
+/** 64 are looked at in a round, others each time: the one that has something is found in the next.
+ */
+static void test_many_are_looked_at_in_turns(void **state)
+{
+	start(NULL);
+	for (unsigned i = 0; i < 64; i++) {
+		struct peer q;
+
+		h.app.connected = 0;
+		peer_connected(&q, &h, TCP_HAS_MSS);
+		tcp_stall_begin(tcp_conn_of(h.app.llp));
+	}
+	queue(l[0], 3);
+	tcp_stall_begin(tcp_conn_of(l[0]));
+	assert_int_equal(h.tcp->stalls.peers.count, 65);
+	for (unsigned round = 0; round < 2; round++) {
+		assert_int_equal(closed, 0);
+		h.tcp->tx_wanted = 2; /* as if a connection with one packet had been refused */
+		host_round(&h);
+	}
+	assert_int_equal(closed, 1);
+	assert_null(l[0]);
 	end();
 }
 
@@ -177,6 +226,7 @@ static void test_slow_is_stalled(void **state)
 	assert_int_equal(h.tcp->stalls.peers.count, 1);
 	queue(l[2], 20); /* more than there is */
 	queue(l[1], 20);
+	queue(l[2], 1); /* who has more is not who has to be helped */
 	host_round(&h);
 	assert_null(l[0]);
 	assert_int_equal(tcp_stack_stats(h.tcp)->stalls_ended, 1);
@@ -236,17 +286,19 @@ static void test_one_peer_has_so_many(void **state)
 {
 	const struct tcp_stack_config cfg = {.max_stalled_per_peer = 2};
 
-	start(&cfg);
-	queue(l[0], 2);
-	queue(l[1], 3);
-	queue(l[2], 1);
-	stall(2);
-	assert_int_equal(closed, 0);
-	stall(3);
-	assert_int_equal(closed, 1);
-	assert_null(l[1]);
-	assert_int_equal(h.tcp->stalls.peers.count, 2);
-	end();
+	for (unsigned most = 0; most < 2; most++) {
+		start(&cfg);
+		queue(l[most], 3);
+		queue(l[!most], 2);
+		queue(l[2], 1);
+		stall(2);
+		assert_int_equal(closed, 0);
+		stall(3);
+		assert_int_equal(closed, 1);
+		assert_null(l[most]);
+		assert_int_equal(h.tcp->stalls.peers.count, 2);
+		end();
+	}
 }
 
 /** Room is made for one whose user ends it when told of that. */
@@ -305,6 +357,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_greediest_goes_for_others),
+		cmocka_unit_test(test_greedier_of_two_goes),
+		cmocka_unit_test(test_many_are_looked_at_in_turns),
 		cmocka_unit_test(test_slow_is_not_stalled),
 		cmocka_unit_test(test_slow_is_stalled),
 		cmocka_unit_test(test_slow_catches_up),

@@ -43,6 +43,42 @@ static void test_dead_next_hop_is_known_soon(void **state)
 	host_end(&h);
 }
 
+static void test_user_timeout_ends_connecting(void **state)
+{
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 2500};
+
+	host_init(&h, LOCAL, &cfg);
+	host_connect(&h);
+	host_advance(&h, 2400 * MS);
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 700 * MS); /* the next SYN would go at 3 s */
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+/** A peer that has been heard is waited for, though its next hop has gone meanwhile. */
+static void test_dead_next_hop_of_a_peer_that_spoke(void **state)
+{
+	const struct tcp_segment syn = {.seq = 1000, .flags = TCP_SYN, .wnd = 5000};
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_connect(&h);
+	host_expect(&h, &a);
+	host_hear(&h, a.h.sport, &syn, NULL);
+	assert_int_equal(tcp_conn_of(h.app.llp)->state, TCP_SYN_RECEIVED);
+	h.ip.send_error = -EHOSTUNREACH;
+	host_advance(&h, 9000 * MS);
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 200000 * MS);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(h.app.error, -EHOSTUNREACH);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 static void test_half_open_ends(void **state)
 {
 	const struct tcp_segment syn = {.seq = 1000, .flags = TCP_SYN, .wnd = 5000};
@@ -249,6 +285,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_syn_is_repeated_then_given_up),
 		cmocka_unit_test(test_dead_next_hop_is_known_soon),
+		cmocka_unit_test(test_user_timeout_ends_connecting),
+		cmocka_unit_test(test_dead_next_hop_of_a_peer_that_spoke),
 		cmocka_unit_test(test_half_open_ends),
 		cmocka_unit_test(test_retransmissions_back_off_and_end),
 		cmocka_unit_test(test_no_progress_is_told),

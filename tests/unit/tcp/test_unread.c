@@ -175,6 +175,26 @@ static void test_who_reads_is_forgotten(void **state)
 	end();
 }
 
+/** Of those that want room who has least counts: more than that is to be given up for it. */
+static void test_who_has_least_is_helped(void **state)
+{
+	start();
+	tcp_unread_want(h.tcp, 7);
+	tcp_unread_want(h.tcp, 2);
+	tcp_unread_want(h.tcp, 5);
+	assert_int_equal(h.tcp->rx_wanted, 3);
+	assert_int_equal(sends(0, 2), 2);
+	assert_int_equal(sends(1, 3), 3);
+	h.tcp->rx_wanted = 0;
+	wait_ms(2000);
+	tcp_unread_want(h.tcp, 5);
+	tcp_unread_want(h.tcp, 2);
+	host_round(&h);
+	assert_int_equal(closed, 1);
+	assert_null(l[1]);
+	end();
+}
+
 /** Text behind gaps that finds no room is wanted as well. */
 static void test_gaps_want_room(void **state)
 {
@@ -196,6 +216,7 @@ int main(void)
 		cmocka_unit_test(test_first_packets_are_bounded),
 		cmocka_unit_test(test_who_moves_stays),
 		cmocka_unit_test(test_who_reads_is_forgotten),
+		cmocka_unit_test(test_who_has_least_is_helped),
 		cmocka_unit_test(test_gaps_want_room),
 	};
 
