@@ -422,11 +422,11 @@ const struct ip_ipsec *esp_boundary_ops(struct esp_boundary *b)
 	return &b->ops;
 }
 
-static bool esp_boundary_is_local(void *ctx, const struct ip_addr *a)
+static bool esp_boundary_host_has(void *ctx, const struct ip_addr *a)
 {
 	const struct esp_boundary *b = ctx;
 
-	return ip_addr_is_local(b->ip, a);
+	return ip_addr_is_configured(b->ip, a);
 }
 
 /** As a file may be that was forgotten, or whose keys have yet to be agreed on. */
@@ -435,22 +435,23 @@ static void esp_boundary_tell_without_policy(const struct esp_boundary *b, const
 	if (f->n_policies)
 		return;
 	log_printf(b->log, LOG_LEVEL_WARNING,
-		"ipsec \"%s\" has no policy: packets in are %s, packets out are %s", b->path,
-		f->accept_in ? "taken in the clear" : "discarded",
+		"ipsec \"%s\" has no policy for this host: packets in are %s, packets out are %s",
+		b->path, f->accept_in ? "taken in the clear" : "discarded",
 		f->accept_out ? "sent in the clear" : "discarded");
 }
 
 static int esp_boundary_read(struct esp_boundary *b, char *why, size_t size)
 {
+	const struct esp_host host = {esp_boundary_host_has, b};
 	char reason[WHY_LEN] = "";
 	struct esp_file *f;
 	int rc;
 
 	secret_file_stamp_take(&b->stamp, b->path);
-	rc = esp_file_read(b->path, &f, why, size);
+	rc = esp_file_read(b->path, &host, &f, why, size);
 	if (rc)
 		return rc;
-	rc = esp_database_update(&b->db, f, esp_boundary_is_local, b, reason, sizeof reason);
+	rc = esp_database_update(&b->db, f, reason, sizeof reason);
 	if (rc) {
 		snprintf(why, size, "ipsec \"%.300s\": %.150s", b->path, reason);
 		esp_file_free(f);

@@ -15,9 +15,15 @@ void esp_database_init(struct esp_database *db, const struct random_source *rand
 	db->has_gcm = gcm_init(&db->gcm);
 }
 
+/** @return how many SAs there are. */
+static unsigned esp_database_count(const struct esp_database *db)
+{
+	return db->file ? db->file->n_states : 0;
+}
+
 void esp_database_fini(struct esp_database *db)
 {
-	for (unsigned i = 0; i < ESP_STATES_MAX; i++)
+	for (unsigned i = 0; i < esp_database_count(db); i++)
 		esp_sa_destroy(db->sa[i]);
 	esp_ended_destroy(db->ended);
 	esp_file_free(db->file);
@@ -49,29 +55,29 @@ static bool esp_state_equal(const struct esp_state *a, const struct esp_state *b
 /** @return the SA of the same SPI and destination that is in force; ESP_STATES_MAX: none is. */
 static unsigned esp_database_same(const struct esp_database *db, const struct esp_state *s)
 {
-	unsigned i = db->file ? esp_file_find(db->file, s->spi, &s->dst) : ESP_STATES_MAX;
-
-	return i != ESP_STATES_MAX && db->sa[i] ? i : ESP_STATES_MAX;
+	return db->file ? esp_file_find(db->file, s->spi, &s->dst) : ESP_STATES_MAX;
 }
 
 /** Its peer has moved. @return as esp_database_same(): the SA that is in @p f elsewhere now. */
 static unsigned esp_database_moved(
 	const struct esp_database *db, const struct esp_file *f, const struct esp_state *s)
 {
-	for (unsigned i = 0; db->file && i < db->file->n_states; i++)
-		if (db->sa[i] && db->sa[i]->config.outbound &&
-			esp_state_equal(&db->file->state[i], s) &&
-			esp_file_find(f, s->spi, &db->file->state[i].dst) == ESP_STATES_MAX)
+	for (unsigned i = 0; i < esp_database_count(db); i++) {
+		const struct esp_state *old = &db->file->state[i];
+
+		if (old->outbound && esp_state_equal(old, s) &&
+			esp_file_find(f, s->spi, &old->dst) == ESP_STATES_MAX)
 			return i;
+	}
 	return ESP_STATES_MAX;
 }
 
 /** @param was where it goes on; NULL: it begins. */
 static int esp_database_create(const struct esp_database *db, const struct esp_state *s,
-	bool outbound, const struct esp_ended_sa *was, struct esp_sa **out)
+	const struct esp_ended_sa *was, struct esp_sa **out)
 {
 	struct esp_sa_config c = {.spi = s->spi,
-		.outbound = outbound,
+		.outbound = s->outbound,
 		.cipher = {.encryption = s->encryption,
 			.key = s->key,
 			.key_len = s->key_len,
@@ -114,29 +120,29 @@ struct esp_update {
 	struct esp_ended_sa *was[ESP_STATES_MAX]; /**< of fresh ones; NULL: it is new */
 };
 
-static int esp_update_add_fresh(struct esp_update *u, struct esp_database *db,
-	const struct esp_state *s, unsigned i, bool outbound)
+static int esp_update_add_fresh(
+	struct esp_update *u, struct esp_database *db, const struct esp_state *s, unsigned i)
 {
 	if (db->ended) {
-		uint64_t name = esp_ended_name(db->ended, s, outbound);
+		uint64_t name = esp_ended_name(db->ended, s);
 
 		u->was[i] = esp_ended_find(db->ended, name);
 		if (!u->was[i] && esp_ended_is_lost(db->ended, name))
 			return -EKEYEXPIRED;
 	}
 	u->fresh[i] = true;
-	return esp_database_create(db, s, outbound, u->was[i], &u->sa[i]);
+	return esp_database_create(db, s, u->was[i], &u->sa[i]);
 }
 
-static int esp_update_add(struct esp_update *u, struct esp_database *db, const struct esp_file *f,
-	unsigned i, bool outbound)
+static int esp_update_add(
+	struct esp_update *u, struct esp_database *db, const struct esp_file *f, unsigned i)
 {
 	unsigned old = esp_database_same(db, &f->state[i]);
 
-	if (old == ESP_STATES_MAX && outbound)
+	if (old == ESP_STATES_MAX && f->state[i].outbound)
 		old = esp_database_moved(db, f, &f->state[i]);
 	if (old == ESP_STATES_MAX || u->kept[old])
-		return esp_update_add_fresh(u, db, &f->state[i], i, outbound);
+		return esp_update_add_fresh(u, db, &f->state[i], i);
 	/* Its key and the window would begin anew, and what was recorded would be believed. */
 	if (!esp_state_equal(&f->state[i], &db->file->state[old]))
 		return -EINVAL;
@@ -164,16 +170,11 @@ static void esp_update_change(struct esp_sa *sa, const struct esp_state *s)
 	sa->config.max_octets = s->max_octets;
 }
 
-static bool esp_update_ends(const struct esp_update *u, const struct esp_database *db, unsigned i)
-{
-	return db->sa[i] && !u->kept[i];
-}
-
 /** @return 0 or -ENOMEM: what must be known of those that end would not be. */
 static int esp_update_prepare(const struct esp_update *u, struct esp_database *db)
 {
-	for (unsigned i = 0; !db->ended && i < ESP_STATES_MAX; i++)
-		if (esp_update_ends(u, db, i)) {
+	for (unsigned i = 0; !db->ended && i < esp_database_count(db); i++)
+		if (!u->kept[i]) {
 			db->ended = esp_ended_create(&db->random);
 			return db->ended ? 0 : -ENOMEM;
 		}
@@ -181,53 +182,31 @@ static int esp_update_prepare(const struct esp_update *u, struct esp_database *d
 }
 
 /** Those that are back first, as they leave room. */
-static void esp_update_end(struct esp_update *u, struct esp_database *db)
+static void esp_update_end(struct esp_update *u, struct esp_database *db, unsigned n)
 {
-	for (unsigned i = 0; i < ESP_STATES_MAX; i++)
+	for (unsigned i = 0; i < n; i++)
 		if (u->was[i])
 			esp_ended_forget(u->was[i]);
-	for (unsigned i = 0; i < ESP_STATES_MAX; i++) {
-		struct esp_sa *sa = db->sa[i];
-
-		if (!esp_update_ends(u, db, i))
+	for (unsigned i = 0; i < esp_database_count(db); i++) {
+		if (u->kept[i])
 			continue;
-		esp_ended_add(db->ended,
-			esp_ended_name(db->ended, &db->file->state[i], sa->config.outbound), sa);
-		esp_sa_destroy(sa);
+		esp_ended_add(db->ended, esp_ended_name(db->ended, &db->file->state[i]), db->sa[i]);
+		esp_sa_destroy(db->sa[i]);
 	}
-}
-
-/** SPIs of a file are no stranger's choice. */
-static unsigned esp_place_of(uint32_t spi)
-{
-	return (spi * UINT32_C(0x9e3779b1) >> 16) % ESP_PLACES;
-}
-
-static void esp_database_place(struct esp_database *db, unsigned i)
-{
-	unsigned at = esp_place_of(db->file->state[i].spi);
-
-	while (db->place[at])
-		at = (at + 1) % ESP_PLACES;
-	db->place[at] = (uint16_t)(i + 1);
 }
 
 static void esp_update_finish(struct esp_update *u, struct esp_database *db, struct esp_file *f)
 {
-	esp_update_end(u, db);
+	esp_update_end(u, db, f->n_states);
 	esp_file_free(db->file);
 	db->file = f;
-	memcpy(db->sa, u->sa, sizeof db->sa);
+	memcpy(db->sa, u->sa, f->n_states * sizeof db->sa[0]);
 	memset(db->flow, 0, sizeof db->flow);
-	memset(db->place, 0, sizeof db->place);
 	db->inbound = db->outbound = 0;
 	db->udp = false;
 	for (unsigned i = 0; i < f->n_states; i++) {
-		if (!db->sa[i])
-			continue;
 		esp_update_change(db->sa[i], &f->state[i]);
-		esp_database_place(db, i);
-		if (db->sa[i]->config.outbound) {
+		if (f->state[i].outbound) {
 			db->outbound++;
 		} else {
 			db->inbound++;
@@ -236,8 +215,7 @@ static void esp_update_finish(struct esp_update *u, struct esp_database *db, str
 	}
 }
 
-int esp_database_update(struct esp_database *db, struct esp_file *file, esp_is_local_fn *is_local,
-	void *ctx, char *why, size_t size)
+int esp_database_update(struct esp_database *db, struct esp_file *file, char *why, size_t size)
 {
 	struct esp_update *u = calloc(1, sizeof *u);
 	int rc = u ? 0 : -ENOMEM;
@@ -245,22 +223,20 @@ int esp_database_update(struct esp_database *db, struct esp_file *file, esp_is_l
 
 	snprintf(why, size, "no memory");
 	for (i = 0; rc == 0 && i < file->n_states; i++) {
-		const struct esp_state *s = &file->state[i];
-		bool out = is_local(ctx, &s->src), in = is_local(ctx, &s->dst);
+		uint32_t spi = file->state[i].spi;
 
-		if (out != in)
-			rc = esp_update_add(u, db, file, i, out);
+		rc = esp_update_add(u, db, file, i);
 		if (rc == -EINVAL)
 			snprintf(why, size,
 				"the SA with spi 0x%x is not what it was: a change needs a new spi",
-				s->spi);
+				spi);
 		else if (rc == -EKEYEXPIRED)
 			snprintf(why, size,
 				"the SA with spi 0x%x may have had this key before, too many SAs "
 				"ago: it needs another spi or key",
-				s->spi);
+				spi);
 		else if (rc)
-			snprintf(why, size, "the SA with spi 0x%x: %s", s->spi, strerror(-rc));
+			snprintf(why, size, "the SA with spi 0x%x: %s", spi, strerror(-rc));
 	}
 	if (rc == 0)
 		rc = esp_update_prepare(u, db);
@@ -287,18 +263,6 @@ static bool esp_state_has(const struct esp_state *s, const struct ip_flow *f)
 	if (s->has_selector && !esp_selector_has(&s->selector, f))
 		return false;
 	return s->tunnel || (ip_addr_equal(&s->src, &f->src) && ip_addr_equal(&s->dst, &f->dst));
-}
-
-static const struct esp_policy *esp_database_policy(
-	const struct esp_database *db, const struct ip_flow *f, bool outbound)
-{
-	for (unsigned i = 0; db->file && i < db->file->n_policies; i++) {
-		const struct esp_policy *p = &db->file->policy[i];
-
-		if (p->outbound == outbound && esp_selector_has(&p->selector, f))
-			return p;
-	}
-	return NULL;
 }
 
 static enum esp_action esp_database_default(const struct esp_database *db, bool outbound)
@@ -330,12 +294,19 @@ static struct esp_flow_entry *esp_flow_place(
 static struct esp_sa *esp_database_choose(
 	const struct esp_database *db, const struct esp_template *t, const struct ip_flow *f)
 {
-	for (unsigned i = db->file->n_states; i-- > 0;)
-		if (db->sa[i] && db->sa[i]->config.outbound &&
-			esp_template_fits(t, &db->file->state[i]) &&
-			esp_state_has(&db->file->state[i], f))
-			return db->sa[i];
-	return NULL;
+	uint32_t at = esp_hash_hosts(t->tunnel ? &t->src : &f->src, t->tunnel ? &t->dst : &f->dst);
+	uint32_t newest = 0, i;
+	struct esp_sa *sa = NULL;
+
+	while (esp_index_next(&db->file->by_hosts, &at, &i)) {
+		const struct esp_state *s = &db->file->state[i];
+
+		if (i >= newest && s->outbound && esp_template_fits(t, s) && esp_state_has(s, f)) {
+			newest = i;
+			sa = db->sa[i];
+		}
+	}
+	return sa;
 }
 
 static struct esp_flow_entry *esp_database_look_up(
@@ -346,7 +317,7 @@ static struct esp_flow_entry *esp_database_look_up(
 
 	if (e->valid && e->outbound == outbound && esp_flow_equal(&e->flow, f))
 		return e;
-	p = esp_database_policy(db, f, outbound);
+	p = db->file ? esp_file_policy(db->file, f, outbound) : NULL;
 	*e = (struct esp_flow_entry){.flow = *f,
 		.valid = true,
 		.outbound = outbound,
@@ -370,10 +341,9 @@ enum esp_action esp_database_output(
 static const struct esp_state *esp_database_state(
 	const struct esp_database *db, const struct esp_sa *sa)
 {
-	for (unsigned i = 0; i < db->file->n_states; i++)
-		if (db->sa[i] == sa)
-			return &db->file->state[i];
-	return NULL;
+	unsigned i = esp_file_find(db->file, sa->config.spi, &sa->config.dst);
+
+	return i != ESP_STATES_MAX ? &db->file->state[i] : NULL;
 }
 
 enum esp_arrival esp_database_input(
@@ -398,14 +368,9 @@ enum esp_arrival esp_database_input(
 static struct esp_sa *esp_database_find_in(
 	const struct esp_database *db, const struct ip_addr *dst, uint32_t spi, bool outbound)
 {
-	for (unsigned at = esp_place_of(spi); db->place[at]; at = (at + 1) % ESP_PLACES) {
-		struct esp_sa *sa = db->sa[db->place[at] - 1];
+	unsigned i = db->file ? esp_file_find(db->file, spi, dst) : ESP_STATES_MAX;
 
-		if (sa->config.spi == spi && sa->config.outbound == outbound &&
-			ip_addr_equal(&sa->config.dst, dst))
-			return sa;
-	}
-	return NULL;
+	return i != ESP_STATES_MAX && db->file->state[i].outbound == outbound ? db->sa[i] : NULL;
 }
 
 struct esp_sa *esp_database_find(
@@ -424,16 +389,22 @@ struct esp_sa *esp_database_find_outbound(
 static size_t esp_policy_room(const struct esp_database *db, const struct esp_policy *p,
 	const struct ip_addr *src, const struct ip_addr *dst, size_t mtu)
 {
-	struct esp_sa_config c = {.tunnel = p->tmpl.tunnel, .src = p->tmpl.src};
+	const struct esp_template *t = &p->tmpl;
+	struct esp_sa_config c = {.tunnel = t->tunnel, .src = t->src};
+	uint32_t at, i;
 	bool v4 = ip_addr_is_v4(src);
 	size_t least = SIZE_MAX;
 
-	for (unsigned i = 0; i < db->file->n_states; i++) {
+	if (t->tunnel) {
+		src = &t->src;
+		dst = &t->dst;
+	}
+	at = esp_hash_hosts(src, dst);
+	while (esp_index_next(&db->file->by_hosts, &at, &i)) {
 		const struct esp_state *s = &db->file->state[i];
-		bool theirs =
-			s->tunnel || (ip_addr_equal(&s->src, src) && ip_addr_equal(&s->dst, dst));
 
-		if (db->sa[i] && theirs && esp_template_fits(&p->tmpl, s)) {
+		if (ip_addr_equal(&s->src, src) && ip_addr_equal(&s->dst, dst) &&
+			esp_template_fits(t, s)) {
 			size_t room = esp_room(&db->sa[i]->config, v4, mtu);
 
 			least = room < least ? room : least;
@@ -443,24 +414,40 @@ static size_t esp_policy_room(const struct esp_database *db, const struct esp_po
 	return least == SIZE_MAX ? esp_room(&c, v4, mtu) : least;
 }
 
+/** What esp_database_room() is asked for, and what has been found. */
+struct esp_path {
+	const struct ip_addr *src, *dst;
+	size_t mtu, least;
+	struct ip_addr to;
+};
+
+static void esp_path_pass(
+	struct esp_path *path, const struct esp_database *db, const struct esp_policy *p)
+{
+	size_t room;
+
+	if (!p->outbound || p->action != ESP_PROTECT ||
+		!esp_selector_has_addresses(&p->selector, path->src, path->dst))
+		return;
+	room = esp_policy_room(db, p, path->src, path->dst, path->mtu);
+	if (room < path->least) {
+		path->least = room;
+		path->to = p->tmpl.tunnel ? p->tmpl.dst : *path->dst;
+	}
+}
+
 size_t esp_database_room(const struct esp_database *db, const struct ip_addr *src,
 	const struct ip_addr *dst, size_t mtu, struct ip_addr *to)
 {
-	size_t least = mtu;
+	struct esp_path path = {.src = src, .dst = dst, .mtu = mtu, .least = mtu, .to = *dst};
+	uint32_t at = esp_hash_hosts(src, dst), i;
 
-	*to = *dst;
-	for (unsigned i = 0; db->file && i < db->file->n_policies; i++) {
-		const struct esp_policy *p = &db->file->policy[i];
-		size_t room;
-
-		if (!p->outbound || p->action != ESP_PROTECT ||
-			!esp_selector_has_addresses(&p->selector, src, dst))
-			continue;
-		room = esp_policy_room(db, p, src, dst, mtu);
-		if (room < least) {
-			least = room;
-			*to = p->tmpl.tunnel ? p->tmpl.dst : *dst;
-		}
+	if (db->file) {
+		while (esp_index_next(&db->file->of_hosts, &at, &i))
+			esp_path_pass(&path, db, &db->file->policy[i]);
+		for (unsigned w = 0; w < db->file->n_wide; w++)
+			esp_path_pass(&path, db, &db->file->policy[db->file->wide[w]]);
 	}
-	return least;
+	*to = path.to;
+	return path.least;
 }

@@ -15,9 +15,6 @@
 /** Flows whose entries are remembered; a power of two. */
 #define ESP_FLOWS 1024
 
-/** Places of SAs by their SPI; a power of two, and more than there are SAs. */
-#define ESP_PLACES (2 * ESP_STATES_MAX)
-
 /** What a flow had the last time. */
 struct esp_flow_entry {
 	struct ip_flow flow;
@@ -33,19 +30,12 @@ struct esp_database {
 	bool has_gcm;
 	struct gcm gcm;
 	struct esp_file *file; /**< NULL: none was read, and all packets are discarded */
-	/** Of the file's states; NULL: between other hosts. */
-	struct esp_sa *sa[ESP_STATES_MAX];
-	/** Of each of them, by its SPI or the first free one behind that: its index + 1; 0: free.
-	 */
-	uint16_t place[ESP_PLACES];
-	struct esp_ended *ended;    /**< NULL: none has */
-	unsigned inbound, outbound; /**< how many there are */
-	bool udp;                   /**< an inbound one is in UDP */
+	struct esp_sa *sa[ESP_STATES_MAX]; /**< of the file's states */
+	struct esp_ended *ended;           /**< NULL: none has */
+	unsigned inbound, outbound;        /**< how many there are */
+	bool udp;                          /**< an inbound one is in UDP */
 	struct esp_flow_entry flow[ESP_FLOWS];
 };
-
-/** Whose addresses they are decides the direction of an SA. */
-typedef bool esp_is_local_fn(void *ctx, const struct ip_addr *a);
 
 void esp_database_init(struct esp_database *db, const struct random_source *random);
 void esp_database_fini(struct esp_database *db);
@@ -59,8 +49,7 @@ void esp_database_fini(struct esp_database *db);
  * @return 0; -EINVAL: an SA is not what it was under the same SPI; -EKEYEXPIRED: it ended, and is
  *         not known any more (ended.h); -ENOMEM; -ENOTSUP.
  */
-int esp_database_update(struct esp_database *db, struct esp_file *file, esp_is_local_fn *is_local,
-	void *ctx, char *why, size_t size);
+int esp_database_update(struct esp_database *db, struct esp_file *file, char *why, size_t size);
 
 /**
  * What is to become of a packet that leaves.

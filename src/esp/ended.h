@@ -35,7 +35,7 @@ struct esp_ended *esp_ended_create(const struct random_source *random);
 void esp_ended_destroy(struct esp_ended *e);
 
 /** What packets of the SA are authentic by, and the direction. */
-uint64_t esp_ended_name(const struct esp_ended *e, const struct esp_state *s, bool outbound);
+uint64_t esp_ended_name(const struct esp_ended *e, const struct esp_state *s);
 
 /** @return NULL: it has not ended, or is not known any more. Valid until one is added. */
 struct esp_ended_sa *esp_ended_find(struct esp_ended *e, uint64_t name);

@@ -12,6 +12,12 @@ struct esp_selector {
 	uint16_t src_port, dst_port; /**< 0: any */
 };
 
+/** Is the prefix one address? */
+static inline bool esp_prefix_is_host(const struct ip_addr *a, unsigned len)
+{
+	return len == (ip_addr_is_v4(a) ? 32U : 128U);
+}
+
 /** Is the packet one of those? */
 bool esp_selector_has(const struct esp_selector *s, const struct ip_flow *f);
 

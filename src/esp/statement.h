@@ -16,6 +16,7 @@
 struct esp_state {
 	struct ip_addr src, dst;
 	uint32_t spi, reqid;
+	bool outbound; /**< the file's: its source is at this host */
 	bool tunnel, esn, udp;
 	uint16_t udp_src, udp_dst;
 	uint32_t window; /**< 0: no anti-replay */
@@ -43,6 +44,7 @@ struct esp_policy {
 	struct esp_selector selector;
 	bool outbound;
 	uint32_t priority; /**< the lowest counts; of equals the first */
+	uint32_t line;     /**< the file's: where it is */
 	enum esp_action action;
 	struct esp_template tmpl; /**< ESP_PROTECT */
 };

@@ -149,6 +149,9 @@ int ip_route_add(struct ip_stack *s, const struct ip_addr *prefix, unsigned pref
 
 bool ip_addr_is_local(const struct ip_stack *s, const struct ip_addr *a);
 
+/** The same, and true also of an address that another station has, and that is not in use. */
+bool ip_addr_is_configured(const struct ip_stack *s, const struct ip_addr *a);
+
 /**
  * Join a multicast group, for all sources. What is joined twice is left twice. Routers and switches
  * are told by IGMPv3 (RFC 3376) or MLDv2 (RFC 3810), unless there is no link layer. All hosts'

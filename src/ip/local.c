@@ -48,6 +48,15 @@ bool ip_addr_is_local(const struct ip_stack *s, const struct ip_addr *a)
 	return false;
 }
 
+bool ip_addr_is_configured(const struct ip_stack *s, const struct ip_addr *a)
+{
+	for (unsigned i = 0; i < s->local.n; i++) {
+		if (ip_addr_equal(&s->local.a[i].addr, a))
+			return true;
+	}
+	return false;
+}
+
 bool local_is_broadcast(const struct ip_stack *s, const struct ip_addr *dst)
 {
 	uint32_t v4 = load_be32(dst->b + 12);

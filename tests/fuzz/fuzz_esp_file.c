@@ -25,7 +25,7 @@ static struct ip_addr our(void)
 	return ip_addr_from_v4(v4);
 }
 
-static bool is_local(void *ctx, const struct ip_addr *a)
+static bool host_has(void *ctx, const struct ip_addr *a)
 {
 	struct ip_addr mine = our();
 
@@ -41,19 +41,20 @@ static void update(const uint8_t *text, size_t len)
 {
 	FILE *in = fmemopen(
 		(void *)(uintptr_t)(len ? text : (const uint8_t *)"\n"), len ? len : 1, "r");
+	const struct esp_host host = {host_has, NULL};
 	struct esp_file *f, *before = db.file;
 	unsigned had = db.inbound + db.outbound;
 	char why[512] = "";
 
 	MUST(in);
-	if (esp_file_parse(in, "file", &f, why, sizeof why) != 0) {
+	if (esp_file_parse(in, "file", &host, &f, why, sizeof why) != 0) {
 		MUST(is_a_sentence(why, sizeof why) && !f);
-	} else if (esp_database_update(&db, f, is_local, NULL, why, sizeof why) != 0) {
+	} else if (esp_database_update(&db, f, why, sizeof why) != 0) {
 		MUST(is_a_sentence(why, sizeof why));
 		MUST(db.file == before && db.inbound + db.outbound == had);
 		esp_file_free(f);
 	} else {
-		MUST(db.file == f && db.inbound + db.outbound <= f->n_states);
+		MUST(db.file == f && db.inbound + db.outbound == f->n_states);
 	}
 	fclose(in);
 }

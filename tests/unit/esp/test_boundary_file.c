@@ -52,12 +52,13 @@ static void a_file_without_a_policy_says_what_becomes_of_packets(void **state)
 	esp_boundary_look(ends.a.esp, ends.now);
 	assert_non_null(strstr(ends.a.log_text, "was read again"));
 	assert_string_equal(strstr(ends.a.log_before, "has no policy"),
-		"has no policy: packets in are discarded, packets out are discarded");
+		"has no policy for this host: packets in are discarded, packets out are "
+		"discarded");
 	ends_write_file(ends.a.path, "ip xfrm policy setdefault in accept out accept\n");
 	esp_boundary_look(ends.a.esp, ends.now);
 	assert_string_equal(strstr(ends.a.log_before, "has no policy"),
-		"has no policy: packets in are taken in the clear, packets out are sent in the "
-		"clear");
+		"has no policy for this host: packets in are taken in the clear, packets out are "
+		"sent in the clear");
 	ends_end();
 }
 

@@ -41,7 +41,7 @@ static struct ip_addr addr(const char *text)
 	return a;
 }
 
-static bool is_local(void *ctx, const struct ip_addr *a)
+static bool host_has(void *ctx, const struct ip_addr *a)
 {
 	struct ip_addr our = addr(OUR), our6 = addr("fd00::1");
 
@@ -51,14 +51,15 @@ static bool is_local(void *ctx, const struct ip_addr *a)
 static int update(const char *text)
 {
 	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	const struct esp_host host = {host_has, NULL};
 	struct esp_file *f;
 	int rc;
 
 	assert_non_null(in);
-	if (esp_file_parse(in, "path", &f, why, sizeof why) != 0)
+	if (esp_file_parse(in, "path", &host, &f, why, sizeof why) != 0)
 		fail_msg("%s", why);
 	fclose(in);
-	rc = esp_database_update(&db, f, is_local, NULL, why, sizeof why);
+	rc = esp_database_update(&db, f, why, sizeof why);
 	if (rc)
 		esp_file_free(f);
 	return rc;
@@ -404,6 +405,54 @@ static void sas_of_other_hosts_are_nobodys(void **state)
 	assert_null(esp_database_find_outbound(&db, &peer, 0x400));
 }
 
+#define PEERS 1000
+
+/** One file for a mesh, in which each host sends with one SPI to all; other hosts have their part.
+ * Policies are for pairs of hosts, and for the subnet. */
+static void each_of_many_peers_has_its_own_sas(void **state)
+{
+	static char text[PEERS * 800];
+	char peer[16];
+	size_t len = 0;
+
+	for (unsigned i = 0; i < PEERS; i++) {
+		snprintf(peer, sizeof peer, "10.0.%u.%u", 1 + i / 250, 1 + i % 250);
+		len += (size_t)snprintf(text + len, sizeof text - len,
+			SA(OUR, "%s", "0x100", "") SA("%s", OUR, "%u", "")
+				SA("%s", "10.0.9.9", "%u", "") "%s",
+			peer, peer, 0x200 + i, peer, 0x200 + i,
+			i % 2 ? "" : "ip xfrm policy add src 10.0.0.1 dst ");
+		if (i % 2 == 0)
+			len += (size_t)snprintf(
+				text + len, sizeof text - len, "%s dir out tmpl proto esp\n", peer);
+	}
+	snprintf(text + len, sizeof text - len,
+		"ip xfrm policy add src " OUR " dst 10.0.0.0/16 proto tcp dir out priority 1 "
+		"tmpl proto esp\n"
+		"ip xfrm policy add src 10.0.0.0/16 dst " OUR " dir in tmpl proto esp\n"
+		"ip xfrm policy add src " OUR " dst 10.0.4.250 proto tcp dport 9 dir out "
+		"priority 2 action block\n");
+	if (update(text) != 0)
+		fail_msg("%s", why);
+	assert_int_equal(db.outbound, PEERS);
+	assert_int_equal(db.inbound, PEERS);
+	for (unsigned i = 0; i < PEERS; i++) {
+		struct ip_addr to;
+		struct ip_flow f;
+		struct esp_sa *sa;
+
+		snprintf(peer, sizeof peer, "10.0.%u.%u", 1 + i / 250, 1 + i % 250);
+		to = addr(peer);
+		f = flow(OUR, peer, 6, 9);
+		assert_int_equal(esp_database_output(&db, &f, &sa), ESP_PROTECT);
+		assert_ptr_equal(sa, esp_database_find_outbound(&db, &to, 0x100));
+		assert_true(ip_addr_equal(&sa->config.dst, &to));
+		assert_int_equal(leaves(peer, 17, 7), i % 2 ? -1 : 0x100);
+		assert_int_equal(arrives(peer, 6, 0x200 + i), ESP_ARRIVED);
+		assert_int_equal(arrives(peer, 6, 0x200 + (i + 1) % PEERS), ESP_MISMATCH);
+	}
+}
+
 static void room_is_that_of_the_worst_policy(void **state)
 {
 	struct ip_addr our = addr(OUR), peer = addr(PEER), far = addr("10.9.0.1"), to;
@@ -442,6 +491,7 @@ int main(void)
 		TEST(what_ended_is_known_until_a_file_is_in_force),
 		TEST(of_many_that_ended_the_first_do_not_come_back),
 		TEST(sas_of_other_hosts_are_nobodys),
+		TEST(each_of_many_peers_has_its_own_sas),
 		TEST(room_is_that_of_the_worst_policy),
 	};
 

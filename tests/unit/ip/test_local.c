@@ -117,6 +117,7 @@ static void duplicate_ipv6_address_is_given_up(void **state)
 	fix_v6(&na);
 	host_input(h, &na, 0);
 	assert_false(ip_addr_is_local(h->ip, &a));
+	assert_true(ip_addr_is_configured(h->ip, &a));
 	assert_int_equal(ip_stack_stats(h->ip)->nd_conflicts, 1);
 	assert_non_null(strstr(h->log_text, "cannot be used"));
 	m = host_segment(h, 20);
