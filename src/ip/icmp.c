@@ -8,11 +8,11 @@
 #include "ip/ipv4_wire.h"
 #include "ip/ipv6_wire.h"
 #include "ip/packet.h"
+#include "ip/secure.h"
 
 #define TOKENS_MAX     50                          /* errors in one burst */
 #define TOKENS_NS      UINT64_C(10000000)          /* one more each 10 ms */
 #define ICMP_QUOTE_MAX (576 - IPV4_LEN - ICMP_LEN) /* RFC 1812 section 4.3.2.3 */
-#define MIN_QUOTED_L4  8
 #define ICMP_HEAD_MAX  (ICMP_LEN + IPV4_MAX_LEN + 60)
 
 bool icmp_take_token(struct ip_stack *s, uint64_t now)
@@ -105,13 +105,12 @@ void icmp_send_error(struct ip_stack *s, const struct ip_reply *r, const struct 
 	ip_reply(s, r, m, now);
 }
 
-/** Pass an error on to the transport that it is about. */
-static bool icmp_report(struct ip_stack *s, uint8_t proto, const struct ip_error *e, uint64_t now)
+bool icmp_report(struct ip_stack *s, uint8_t proto, const struct ip_error *e, uint64_t now)
 {
 	const struct ip_transport *t = &s->transport[proto];
 
 	/* Only about what we can have sent. */
-	if (e->l4_len < MIN_QUOTED_L4 || !t->error || !ip_addr_is_local(s, &e->src))
+	if (e->l4_len < IP_QUOTED_LEN || !t->error || !ip_addr_is_local(s, &e->src))
 		return false;
 	s->stats.icmp_errors_rx++;
 	t->error(t->ctx, e, now);
@@ -154,6 +153,8 @@ void icmp_report_own(struct ip_stack *s, const struct rte_mbuf *m, uint64_t now)
 	const uint8_t *h = rte_pktmbuf_mtod_offset(m, const uint8_t *, ETH_LEN);
 	struct ip_error e = {.kind = IP_ERROR_HOST};
 
+	if (ip_secure_report_own(s, h, m->data_len - ETH_LEN, now))
+		return;
 	/* A frame of ours is no different from a quote of it: each parser takes its own version. */
 	if (!icmp_report_quote_v4(s, h, m->data_len - ETH_LEN, &e, now))
 		icmp_report_quote_v6(s, h, m->data_len - ETH_LEN, &e, now);

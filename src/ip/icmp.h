@@ -61,6 +61,9 @@ struct rte_mbuf *icmp_receive(struct ip_stack *s, uint8_t proto, const struct ip
  */
 bool icmp_take_token(struct ip_stack *s, uint64_t now);
 
+/** Pass an error on to the transport @p proto, which it is about. @return it was told. */
+bool icmp_report(struct ip_stack *s, uint8_t proto, const struct ip_error *e, uint64_t now);
+
 /** One of our own frames could not be delivered: report it to its transport. Keeps @p m. */
 void icmp_report_own(struct ip_stack *s, const struct rte_mbuf *m, uint64_t now);
 

@@ -28,7 +28,10 @@ int ip_stack_create(const struct ip_stack_config *cfg, uint64_t now, struct ip_s
 	s->icmp_limit.refilled = now;
 	cfg->random.fill(cfg->random.ctx, &s->key, sizeof s->key);
 	rc = reassembly_init(s);
+	if (rc == 0)
+		rc = ip_secure_init(s);
 	if (rc < 0) {
+		reassembly_fini(s);
 		free(s);
 		return rc;
 	}
@@ -38,7 +41,6 @@ int ip_stack_create(const struct ip_stack_config *cfg, uint64_t now, struct ip_s
 	nd_init(s);
 	udp_init(s);
 	group_init(s);
-	ip_secure_init(s);
 	*out = s;
 	return 0;
 }
@@ -53,6 +55,7 @@ void ip_stack_destroy(struct ip_stack *s)
 	neighbour_fini(s);
 	route_fini(s);
 	local_fini(s);
+	ip_secure_fini(s);
 	reassembly_fini(s);
 	while (s->loop_head != s->loop_tail)
 		rte_pktmbuf_free(s->loop[s->loop_head++ & (IP_LOOP_SIZE - 1)]);
@@ -292,32 +295,44 @@ static inline int ip_send_by(
 	return 0;
 }
 
-/* The packet leaves by a tunnel to @to. */
-static int ip_send_through(
-	struct ip_stack *s, const struct ip_addr *to, struct rte_mbuf *m, uint64_t now)
+/* The station before the end @to of a tunnel. */
+static int ip_tunnel_neighbour(
+	struct ip_stack *s, const struct ip_addr *to, struct ip_neighbour **n, uint64_t now)
 {
 	struct ip_addr hop;
 
 	if (route_next_hop(s, to, &hop) < 0) {
 		s->stats.no_route++;
-		rte_pktmbuf_free(m);
 		return -ENETUNREACH;
 	}
-	return ip_send_to(s, s->cfg.no_link ? NULL : neighbour_get(s, &hop, now), m, now);
+	*n = s->cfg.no_link ? NULL : neighbour_get(s, &hop, now);
+	return 0;
 }
 
 /* As ip_send(), of a packet that crosses the IPsec boundary. */
 static int ip_send_secured(struct ip_stack *s, const struct ip_path *p, uint8_t proto,
 	struct rte_mbuf *m, uint64_t now)
 {
+	struct ip_neighbour *n = p->neighbour;
+	uint8_t l4[IP_QUOTED_LEN];
 	struct ip_addr to;
+	bool tunnelled;
+	int rc = 0;
 
+	memcpy(l4, rte_pktmbuf_mtod_offset(m, const uint8_t *, m->l3_len), sizeof l4);
 	m = ip_secure_output(s, p, proto, m, &to, now);
 	if (!m)
 		return 0; /* as if it were lost */
-	if (!ip_addr_equal(&to, &p->dst))
-		return ip_send_through(s, &to, m, now);
-	return ip_send_by(s, p, m, now);
+	tunnelled = !ip_addr_equal(&to, &p->dst);
+	if (tunnelled)
+		rc = ip_tunnel_neighbour(s, &to, &n, now);
+	if (rc < 0) {
+		rte_pktmbuf_free(m);
+		return rc;
+	}
+	if (unlikely(n && !n->direct))
+		ip_secure_await(s, p, proto, l4, m);
+	return tunnelled ? ip_send_to(s, n, m, now) : ip_send_by(s, p, m, now);
 }
 
 /* Checksum and IP's header, if the packet may leave by the path as it is; else @m is freed. */

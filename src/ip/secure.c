@@ -7,9 +7,25 @@
 #include "ip/ipv6.h"
 #include "ip/udp_wire.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #define ESP_PROTO_NUMBER 50
 #define ESP_QUOTED_LEN   8 /* SPI and sequence number */
 #define PORTS_LEN        4
+
+/**
+ * A protected packet, and what it was before: nothing of that can be seen in it. Only what waits
+ * for a neighbour is known, so one takes the place of another at worst.
+ */
+struct ip_secure_wait {
+	uint8_t esp[ESP_QUOTED_LEN]; /**< SPI and sequence number: with its destination, no other's
+				      */
+	struct ip_addr to;
+	struct ip_addr src, dst;
+	uint8_t proto;
+	uint8_t l4[IP_QUOTED_LEN];
+};
 
 /* ---- path MTU ------------------------------------------------------------------------------ */
 
@@ -69,16 +85,91 @@ void ip_secure_udp_error(struct ip_stack *s, const struct ip_error *e, uint64_t 
 		ip_secure_too_big(s, e, &f, e->l4 + UDP_LEN, e->l4_len - UDP_LEN, now);
 }
 
-void ip_secure_init(struct ip_stack *s)
+int ip_secure_init(struct ip_stack *s)
 {
-	if (s->cfg.ipsec)
-		s->transport[ESP_PROTO_NUMBER] = (struct ip_transport){
-			.error = ip_secure_error, .ctx = s, .min_len = ESP_QUOTED_LEN};
+	if (!s->cfg.ipsec)
+		return 0;
+	s->secure_waits = calloc(NEIGHBOUR_QUEUED_MAX, sizeof *s->secure_waits);
+	if (!s->secure_waits)
+		return -ENOMEM;
+	s->transport[ESP_PROTO_NUMBER] = (struct ip_transport){
+		.error = ip_secure_error, .ctx = s, .min_len = ESP_QUOTED_LEN};
+	return 0;
+}
+
+void ip_secure_fini(struct ip_stack *s)
+{
+	free(s->secure_waits);
 }
 
 void ip_ipsec_changed(struct ip_stack *s)
 {
 	ip_paths_changed(s);
+}
+
+/* ---- neighbours that are not there --------------------------------------------------------- */
+
+/** @return SPI and sequence number of our own packet, if it is ESP or in UDP; else NULL. */
+static const uint8_t *ip_secure_esp(const uint8_t *h, size_t len, struct ip_addr *to)
+{
+	bool v4 = h[0] >> 4 == 4;
+	size_t at = v4 ? IPV4_LEN : IPV6_LEN;
+	uint8_t proto;
+
+	if (len < at + UDP_LEN + ESP_QUOTED_LEN)
+		return NULL;
+	proto = h[v4 ? IPV4_PROTOCOL : IPV6_NEXT_HEADER];
+	if (proto != ESP_PROTO_NUMBER && proto != UDP_PROTO)
+		return NULL;
+	*to = v4 ? ip_addr_from_v4(h + IPV4_DST) : ip_addr_from_v6(h + IPV6_DST);
+	return h + at + (proto == UDP_PROTO ? UDP_LEN : 0);
+}
+
+/** The numbers of an SA's packets come one after the other. */
+static struct ip_secure_wait *ip_secure_wait_of(
+	struct ip_stack *s, const uint8_t *esp, const struct ip_addr *to)
+{
+	uint32_t h = load_be32(esp) * 31 + load_be32(esp + 4) + load_be32(to->b + 12) * 7;
+
+	return &s->secure_waits[h % NEIGHBOUR_QUEUED_MAX];
+}
+
+void ip_secure_await(struct ip_stack *s, const struct ip_path *p, uint8_t proto, const uint8_t *l4,
+	const struct rte_mbuf *m)
+{
+	struct ip_addr to;
+	const uint8_t *esp = ip_secure_esp(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &to);
+	struct ip_secure_wait *w;
+
+	if (!esp)
+		return;
+	w = ip_secure_wait_of(s, esp, &to);
+	*w = (struct ip_secure_wait){.to = to, .src = p->src, .dst = p->dst, .proto = proto};
+	memcpy(w->esp, esp, sizeof w->esp);
+	memcpy(w->l4, l4, sizeof w->l4);
+}
+
+bool ip_secure_report_own(struct ip_stack *s, const uint8_t *h, size_t len, uint64_t now)
+{
+	struct ip_error e = {.kind = IP_ERROR_HOST, .l4_len = IP_QUOTED_LEN};
+	struct ip_secure_wait w;
+	const uint8_t *esp;
+	struct ip_addr to;
+
+	if (!s->cfg.ipsec)
+		return false;
+	esp = ip_secure_esp(h, len, &to);
+	if (!esp)
+		return false;
+	/* Who is told may send, and another one wait. */
+	w = *ip_secure_wait_of(s, esp, &to);
+	if (memcmp(w.esp, esp, sizeof w.esp) != 0 || !ip_addr_equal(&w.to, &to))
+		return false;
+	e.src = w.src;
+	e.dst = w.dst;
+	e.l4 = w.l4;
+	icmp_report(s, w.proto, &e, now);
+	return true;
 }
 
 /* ---- packets ------------------------------------------------------------------------------- */

@@ -6,8 +6,9 @@
 #include "ip/icmp.h"
 #include "ip/stack.h"
 
-/** Hear of ICMP errors about ESP packets of ours, if there is IPsec. */
-void ip_secure_init(struct ip_stack *s);
+/** Hear of ICMP errors about ESP packets of ours, if there is IPsec. @return 0 or -ENOMEM. */
+int ip_secure_init(struct ip_stack *s);
+void ip_secure_fini(struct ip_stack *s);
 
 /** An error about a datagram of ours has come: it may be ESP in UDP, if there is IPsec. */
 void ip_secure_udp_error(struct ip_stack *s, const struct ip_error *e, uint64_t now);
@@ -25,6 +26,23 @@ void ip_secure_path(struct ip_stack *s, struct ip_path *p);
  */
 struct rte_mbuf *ip_secure_output(struct ip_stack *s, const struct ip_path *p, uint8_t proto,
 	struct rte_mbuf *m, struct ip_addr *to, uint64_t now);
+
+/** Octets of a transport's header that an error quotes at least. */
+#define IP_QUOTED_LEN 8
+
+/**
+ * The packet @p m, its data at its IP header, waits for a neighbour from now on.
+ * @param p, proto, l4 of what it was before ip_secure_output(): l4 are IP_QUOTED_LEN octets.
+ */
+void ip_secure_await(struct ip_stack *s, const struct ip_path *p, uint8_t proto, const uint8_t *l4,
+	const struct rte_mbuf *m);
+
+/**
+ * A packet of ours, its IP header at @p h, has waited for a neighbour that is not there. If it is
+ * one that was protected, its transport is told.
+ * @return false: it is not.
+ */
+bool ip_secure_report_own(struct ip_stack *s, const uint8_t *h, size_t len, uint64_t now);
 
 /**
  * A whole packet has come for us, not from us. Owns @p m, whose data is at its IP header.

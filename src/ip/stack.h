@@ -18,6 +18,7 @@
 #define IP_LOOP_SIZE   2048 /* a power of two */
 
 struct echo;
+struct ip_secure_wait;
 struct reassembly;
 
 /** Tokens for ICMP errors (RFC 1122 section 3.2.2, RFC 4443 section 2.4(f)). */
@@ -67,6 +68,7 @@ struct ip_stack {
 	struct neighbour_table neighbours;
 	struct pmtu_cache pmtu;
 	struct reassembly *reassembly;
+	struct ip_secure_wait *secure_waits; /**< NEIGHBOUR_QUEUED_MAX with IPsec */
 	struct icmp_limit icmp_limit;
 	struct udp_port udp[UDP_PORTS_MAX];
 	unsigned udp_used;     /**< none behind is open */

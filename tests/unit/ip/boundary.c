@@ -32,6 +32,18 @@ static bool is_tunnel(void)
 	return !ip_addr_is_any(&boundary.tunnel);
 }
 
+static void protect(struct rte_mbuf *m)
+{
+	uint8_t *h = rte_pktmbuf_mtod(m, uint8_t *);
+	bool v4 = h[0] >> 4 == 4;
+	struct bytes b = bytes(boundary.outside);
+
+	h[v4 ? 9 : 6] = boundary.outside_proto;
+	memcpy(h + (v4 ? 20 : 40), b.b, b.len);
+	if (is_tunnel())
+		memcpy(h + (v4 ? 16 : 24), boundary.tunnel.b + (v4 ? 12 : 0), v4 ? 4 : 16);
+}
+
 static enum ip_ipsec_verdict output(
 	void *ctx, const struct ip_flow *f, struct rte_mbuf **m, struct ip_addr *to, uint64_t now)
 {
@@ -40,6 +52,8 @@ static enum ip_ipsec_verdict output(
 	boundary.n_out++;
 	if (boundary.out_verdict == IP_IPSEC_DROPPED)
 		rte_pktmbuf_free(*m);
+	if (boundary.out_verdict == IP_IPSEC_CHANGED && boundary.outside)
+		protect(*m);
 	if (boundary.out_verdict == IP_IPSEC_CHANGED && is_tunnel())
 		*to = boundary.tunnel;
 	return boundary.out_verdict;

@@ -41,6 +41,8 @@ struct boundary {
 	enum ip_ipsec_verdict in_verdict;    /**< of ESP */
 	enum ip_ipsec_verdict inner_verdict; /**< of all else */
 	struct ip_addr tunnel;               /**< its other end; any address: transport mode */
+	const char *outside;   /**< what a packet's payload begins with then; NULL: as it was */
+	uint8_t outside_proto; /**< and whose it is */
 	uint16_t overhead;
 	const char *inside;    /**< what was protected, with a link's header */
 	uint64_t inside_flags; /**< of its mbuf */

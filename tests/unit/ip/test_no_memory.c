@@ -56,10 +56,12 @@ static void stack_is_not_made(void **state)
 		.wheel = &h->wheel,
 		.pool = h->pool,
 		.random = {fill_nothing, NULL},
-		.transmit = ignore_frame};
+		.transmit = ignore_frame,
+		.ipsec = &(const struct ip_ipsec){.ctx = NULL}};
 	struct ip_stack *s = NULL;
 
-	for (unsigned i = 1; i <= 18; i++) { /* itself, reassembly, and DPDK's tables for that */
+	/* Itself, reassembly and DPDK's tables for that, what waits under IPsec. */
+	for (unsigned i = 1; i <= 19; i++) {
 		int64_t before = alloc_fault_live();
 
 		alloc_fault_at(i);

@@ -334,6 +334,36 @@ static void tunnels_end_is_the_neighbour(void **state)
 	}
 }
 
+/** It is told as of what it has sent: nobody sees that in what waits. */
+static void who_waits_for_a_neighbour_in_vain_is_told(void **state)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		const struct boundary_family *f = &boundary_families[i & 1];
+		struct host *h = boundary_host(false);
+		struct ip_path p;
+
+		boundary.out_verdict = IP_IPSEC_CHANGED;
+		boundary.outside = i & 4 ? UDP SPI : SPI;
+		boundary.outside_proto = i & 4 ? 17 : ESP;
+		if (i & 2)
+			boundary.tunnel = host_addr(f->far);
+		p = path(h, f->ours, f->peer);
+		assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, segment(h, 20), h->now), 0);
+		/* Nobody is told of this one. */
+		boundary.outside = i & 4 ? UDP WRONG_SPI : WRONG_SPI;
+		assert_int_equal(ip_send(h->ip, &p, 132, segment(h, 20), h->now), 0);
+		host_run(h, 7 * SECOND / 2);
+		assert_int_equal(h->n_errors, 1);
+		assert_int_equal(h->error.kind, IP_ERROR_HOST);
+		assert_true(ip_addr_equal(&h->error.src, &p.src));
+		assert_true(ip_addr_equal(&h->error.dst, &p.dst));
+		assert_memory_equal(h->error_l4, bytes("13 88 c3 50 00 00 00 00").b, 8);
+		assert_int_equal(
+			ip_send(h->ip, &p, IP_PROTO_TCP, segment(h, 20), h->now), -EHOSTUNREACH);
+		host_free(h);
+	}
+}
+
 static int send_first(struct host *h, struct ip_path *p, struct ip_pattern *pattern)
 {
 	struct ip_text_sum text;
@@ -385,6 +415,7 @@ int main(void)
 		cmocka_unit_test(boundary_is_told_of_the_flow),
 		cmocka_unit_test(packets_may_not_leave),
 		cmocka_unit_test(tunnels_end_is_the_neighbour),
+		cmocka_unit_test(who_waits_for_a_neighbour_in_vain_is_told),
 		cmocka_unit_test(boundary_is_told_of_each_that_is_alike),
 	};
 
