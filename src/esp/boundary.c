@@ -357,6 +357,12 @@ static enum ip_ipsec_verdict esp_boundary_input(void *ctx, const struct ip_flow 
 
 static bool esp_boundary_clear(void *ctx, const struct ip_flow *f)
 {
+	const struct esp_boundary *b = ctx;
+
+	/* Who has sent it is not known before it is opened. */
+	if (f->proto == ESP_PROTO ||
+		(b->db.udp && f->proto == UDP_PROTO && f->dst_port == ESP_UDP_PORT))
+		return false;
 	return esp_boundary_arrive(ctx, f, NULL, NULL) == IP_IPSEC_PASS;
 }
 

@@ -289,6 +289,7 @@ void ipv4_not_reassembled(struct ip_stack *s, const struct rte_mbuf *m, uint64_t
 		.l4_off = (h[IPV4_VERSION_IHL] & 15) * 4U};
 
 	/* RFC 792: not without the first. */
-	if (!(load_be16(h + IPV4_FRAGMENT) & IPV4_OFFSET_MASK))
+	if (!(load_be16(h + IPV4_FRAGMENT) & IPV4_OFFSET_MASK) &&
+		ip_secure_may_answer(s, &(struct ip_frame){0}, &about, now))
 		icmp_not_reassembled(s, &about, now);
 }

@@ -363,6 +363,7 @@ void ipv6_not_reassembled(struct ip_stack *s, struct rte_mbuf *m, uint64_t now)
 	memcpy(rx.src.b, h + IPV6_SRC, sizeof rx.src.b);
 	memcpy(rx.dst.b, h + IPV6_DST, sizeof rx.dst.b);
 	/* RFC 8200 section 4.5: not without the first. */
-	if (ipv6_find_upper(&w, &about))
+	if (ipv6_find_upper(&w, &about) &&
+		ip_secure_may_answer(s, &(struct ip_frame){0}, &about, now))
 		icmpv6_error(s, &about, ICMPV6_TIME_EXCEEDED, ICMP_TIME_REASSEMBLY, 0, now);
 }

@@ -77,12 +77,12 @@ static void reassembly_give_up(struct reassembly *r, struct datagram *d)
 	d->waits = false;
 }
 
-/** Its sender is told. With IPsec nobody knows whether it would have let it in. */
+/** Its sender is told. */
 static void reassembly_tell(struct reassembly *r, uint64_t now)
 {
 	struct ip_stack *s = r->stack;
 
-	for (uint32_t i = 0; i < r->row.cnt && !s->cfg.ipsec; i++) {
+	for (uint32_t i = 0; i < r->row.cnt; i++) {
 		struct rte_mbuf *m = r->row.row[i];
 
 		if (rte_pktmbuf_mtod(m, const uint8_t *)[IPV4_VERSION_IHL] >> 4 == 4)

@@ -85,6 +85,30 @@ static void a_packet_in_fragments_is_taken(void **state)
 	ends_end();
 }
 
+/** A fragment of ESP is not known to be a peer's, whatever else may come in the clear. */
+static void nobody_is_told_of_a_packet_whose_rest_is_lost(void **state)
+{
+	char *text = ends_both_ways("ip xfrm policy setdefault in accept out accept\n"
+				    "ip xfrm policy add src ::/0 dst ::/0 dir in\n"
+				    "ip xfrm policy add src 0.0.0.0/0 dst 0.0.0.0/0 dir in\n"
+				    "ip xfrm policy add src 0.0.0.0/0 dst 0.0.0.0/0 proto icmp "
+				    "dir out\n",
+		"");
+	struct rte_mbuf *m;
+
+	ends_begin(text, text);
+	assert_int_equal(end_send_one(&ends.a, 1000), 0);
+	m = end_take(&ends.a);
+	end_give(&ends.b, fragment(m, 0, 512, true));
+	rte_pktmbuf_free(m);
+	ends.now += 62 * SECOND;
+	timer_wheel_run(&ends.b.wheel, ends.now);
+	assert_int_equal(ip_stack_stats(ends.b.ip)->reassembly_failed, 1);
+	assert_int_equal(end_stats(&ends.b)->rx_clear + end_stats(&ends.b)->rx_discarded, 0);
+	assert_int_equal(ends.b.n_out, 0);
+	ends_end();
+}
+
 /** What TCP sends, and keeps. */
 static struct rte_mbuf *kept_segment(void)
 {
@@ -495,6 +519,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_are_protected_each_way),
 		cmocka_unit_test(a_packet_in_fragments_is_taken),
+		cmocka_unit_test(nobody_is_told_of_a_packet_whose_rest_is_lost),
 		cmocka_unit_test(octets_of_others_are_not_written_to),
 		cmocka_unit_test(what_is_wrong_is_counted_by_its_reason),
 		cmocka_unit_test(what_must_be_protected_does_not_come_in_the_clear),

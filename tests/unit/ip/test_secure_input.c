@@ -279,6 +279,33 @@ static void the_boundary_is_asked_before_an_answer(void **state)
 	}
 }
 
+/** Of a packet whose rest does not come: RFC 792 and RFC 8200 section 4.5, but not to anybody. */
+static void a_sender_is_told_of_its_fragments_if_they_may_come(void **state)
+{
+	static const char *const first[] = {ETH_V4 V4_FRAGMENT("20 00", "06") TCP,
+		ETH_V6 V6("2c", "40", FD2, FD1) V6_FRAGMENT("06", "00 01") TCP};
+
+	for (unsigned i = 0; i < 4; i++) {
+		bool refused = i & 1;
+		struct host *h = boundary_host(true);
+		char hex[8192];
+		int len = snprintf(hex, sizeof hex, "%s", first[i / 2]);
+
+		for (unsigned more = 0; more < 1232 - 20; more++)
+			len += snprintf(hex + len, sizeof hex - (size_t)len, "00 ");
+		boundary.inner_verdict = refused ? IP_IPSEC_DROPPED : IP_IPSEC_PASS;
+		boundary_received(h, hex);
+		assert_int_equal(boundary.n_in, 0);
+		host_run(h, 62 * SECOND);
+		assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 1);
+		assert_int_equal(boundary.n_in, 1);
+		assert_int_equal(boundary.in.proto, 6);
+		assert_int_equal(boundary.in.dst_port, 50000);
+		assert_int_equal(h->n_tx, !refused);
+		host_free(h);
+	}
+}
+
 /* Who has an SA with us may be far away, and is on no link of ours. */
 static void the_link_s_own_is_not_exempt_inside(void **state)
 {
@@ -364,6 +391,7 @@ int main(void)
 		cmocka_unit_test(boundary_is_not_asked_of_the_links_own),
 		cmocka_unit_test(the_boundary_is_asked_before_an_answer),
 		cmocka_unit_test(the_link_s_own_is_not_exempt_inside),
+		cmocka_unit_test(a_sender_is_told_of_its_fragments_if_they_may_come),
 		cmocka_unit_test(discovery_in_protected_fragments_is_ignored),
 		cmocka_unit_test(no_error_quotes_what_was_protected),
 	};
