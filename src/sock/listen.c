@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -19,7 +20,7 @@
 /** Connections that are accepted before others have their turn. */
 #define ACCEPT_BURST 16
 
-/** Until a listener that lacks a descriptor looks again. */
+/** Until a listener that could not accept looks again. */
 #define ACCEPT_AGAIN_NS UINT64_C(50000000)
 
 /* ---- accept ------------------------------------------------------------------------------ */
@@ -29,6 +30,14 @@ static int sock_accept_fd(const struct llp_listener *l)
 	int fd = accept4(l->source.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	return fd < 0 ? -errno : fd;
+}
+
+/** True if somebody waits: without a descriptor accept() does not look. */
+static bool sock_accept_is_due(const struct llp_listener *l)
+{
+	struct pollfd p = {.fd = l->source.fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) != 0;
 }
 
 /**
@@ -70,21 +79,41 @@ static void sock_accept_take(struct llp_listener *l, int fd)
 		l->s->spare_fd = eventfd(0, EFD_CLOEXEC);
 }
 
+/**
+ * accept() has failed, and what waits is there as before: not at once again, where the kernel has
+ * no memory, or the program has closed what it did not open.
+ */
+static void sock_accept_later(struct llp_listener *l)
+{
+	timer_start(l->s->cfg.wheel, &l->again, l->s->now + ACCEPT_AGAIN_NS);
+}
+
+/** @return false: nobody waits, or it is to be looked at later. */
+static bool sock_accept_one(struct llp_listener *l)
+{
+	int fd = sock_accept_fd(l);
+
+	if (fd >= 0) {
+		sock_accept_take(l, fd);
+		return true;
+	}
+	if (fd == -EAGAIN)
+		return false;
+	if (fd == -EMFILE || fd == -ENFILE) {
+		if (!sock_accept_is_due(l))
+			return false;
+		if (sock_accept_refuse(l, fd))
+			return true;
+	}
+	sock_accept_later(l);
+	return false;
+}
+
 void sock_accept(struct llp_listener *l)
 {
-	for (unsigned i = 0; i < ACCEPT_BURST && l->source.fd >= 0; i++) {
-		int fd = sock_accept_fd(l);
-
-		if (fd == -EAGAIN)
+	for (unsigned i = 0; i < ACCEPT_BURST && l->source.fd >= 0; i++)
+		if (!sock_accept_one(l))
 			return;
-		if (fd >= 0)
-			sock_accept_take(l, fd);
-		else if ((fd == -EMFILE || fd == -ENFILE) && !sock_accept_refuse(l, fd)) {
-			timer_start(l->s->cfg.wheel, &l->again, l->s->now + ACCEPT_AGAIN_NS);
-			return;
-		}
-		/* Other errors are those of one connection: accept(2). */
-	}
 	if (l->source.fd < 0 || l->is_accepting)
 		return;
 	l->is_accepting = true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sock/conn.h"
+#include "sock/listen.h"
 
 #include "tests/unit/sock/fixture.h"
 
@@ -175,7 +176,8 @@ static void a_full_backlog_is_accepted_in_turns(void **state)
 	fixture_close(&f);
 }
 
-/** A peer of a process without descriptors is not left waiting for its answer. */
+/** A peer of a process without descriptors is not left waiting, and nobody asks for more of them.
+ */
 static void without_descriptors_a_peer_is_reset(void **state)
 {
 	struct ip_endpoint at = fixture_at("127.0.0.1", 0);
@@ -195,6 +197,9 @@ static void without_descriptors_a_peer_is_reset(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &full), 0);
 	while (!sock_stack_stats(f.s)->no_descriptor)
 		fixture_round(&f);
+	fixture_round(&f);
+	assert_false(sock_flush(f.s));
+	assert_int_equal(sock_stack_stats(f.s)->no_descriptor, 1);
 	assert_int_equal(fixture_begin(&f, at), -EMFILE);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	assert_int_equal(f.accepts, 0);
@@ -229,6 +234,23 @@ static void without_a_spare_one_a_peer_waits(void **state)
 	assert_int_equal(f.accepts, 0);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	fixture_until(&f, has_two);
+	fixture_close(&f);
+}
+
+/** accept() fails, though epoll has told of something: the listener does not spin. */
+static void one_that_cannot_accept_looks_now_and_then(void **state)
+{
+	struct ip_endpoint at = fixture_at("127.0.0.1", 0);
+
+	fixture_open(&f, NULL);
+	assert_int_equal(llp_port_reserve(f.llp, &at, 0), 0);
+	assert_int_equal(llp_listen(f.llp, &at, 8, count, &f, &f.listener), 0);
+	assert_int_equal(shutdown(f.listener->source.fd, SHUT_RD), 0);
+	while (!timer_running(&f.listener->again)) {
+		assert_true(TAILQ_EMPTY(&f.s->accepting));
+		fixture_round(&f);
+	}
+	assert_false(sock_flush(f.s));
 	fixture_close(&f);
 }
 
@@ -327,6 +349,7 @@ int main(void)
 		cmocka_unit_test(without_a_spare_one_a_peer_waits),
 		cmocka_unit_test(what_it_accepts_has_the_congestion_control),
 		cmocka_unit_test(a_congestion_control_that_is_not_there_is_told_of),
+		cmocka_unit_test(one_that_cannot_accept_looks_now_and_then),
 		cmocka_unit_test(it_stops),
 		cmocka_unit_test(it_stops_while_a_child_holds_it),
 	};
