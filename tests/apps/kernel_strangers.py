@@ -4,7 +4,8 @@
 
 usage: kernel_strangers.py rubbish ADDRESS PORT PID COUNT   COUNT of each kind; then none may be left of them
        kernel_strangers.py crowd ADDRESS PORT FROM COUNT    so many who say nothing stay until the input ends
-       kernel_strangers.py asking ADDRESS PORT FROM COUNT   the same, with a good MPA request each and no more
+       kernel_strangers.py asking ADDRESS PORT FROM COUNT   the same, with a good MPA request each and no more; the
+           next one comes when it is answered, so that it is no full backlog that keeps them out
        kernel_strangers.py parting ADDRESS PORT FROM COUNT  the same, who are told that they are wrong, and stay
        kernel_strangers.py half ADDRESS PORT FROM COUNT     the same, with most of a long FPDU behind it
 
@@ -98,13 +99,14 @@ REJECTED = frame(revision=255)
 HALF = struct.pack(">H", 65535) + bytes(40000)
 
 
-def crowd(at, source, count, text, behind=b""):
+def crowd(at, source, count, text, behind=None):
+    """@behind follows the answer, which is waited for; None: there is none to wait for."""
     held = []
     for _ in range(count):
         try:
             held.append(socket.create_connection(at, PATIENCE, (source, 0)))
             held[-1].sendall(text)
-            if behind:
+            if behind is not None:
                 held[-1].recv(len(REPLY))
                 held[-1].sendall(behind)
         except ConnectionError:  # there is no room
@@ -115,11 +117,10 @@ def crowd(at, source, count, text, behind=b""):
 
 def main(what, address, port, *rest):
     at = address, int(port)
-    if what == "half":
-        return crowd(at, rest[0], int(rest[1]), GOOD, HALF)
-    if what != "rubbish":
-        return crowd(at, rest[0], int(rest[1]), {"asking": GOOD, "parting": REJECTED}.get(what, b""))
-    return send_rubbish(at, int(rest[0]), int(rest[1]))
+    if what == "rubbish":
+        return send_rubbish(at, int(rest[0]), int(rest[1]))
+    said = {"half": (GOOD, HALF), "asking": (GOOD, b""), "parting": (REJECTED,)}.get(what, (b"",))
+    return crowd(at, rest[0], int(rest[1]), *said)
 
 
 sys.exit(main(*sys.argv[1:]))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "manual_walk.h"
+#include "support/limit.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -217,6 +218,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(120);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,9 +21,14 @@ def ask(address, peer, port, own_port):
     head = struct.pack(">BBHHH", REQUEST, 0, own_port, port, own_port) + handle
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.bind((address, 0))
-    s.settimeout(10)
-    s.sendto(head + padded(address) + padded(peer) + padded(address), (peer, PORT))
-    answer = s.recv(64)
+    s.settimeout(2)
+    answer = None
+    while not answer:  # it is UDP: a datagram may be lost, or come before the peer's port is there
+        try:
+            s.sendto(head + padded(address) + padded(peer) + padded(address), (peer, PORT))
+            answer = s.recv(64)
+        except TimeoutError:
+            pass
     expect(len(answer) == 48 and answer[0] == ACCEPT, f"no Accept: {answer.hex()}")
     expect(answer[8:16] == handle, "another handle in the Accept")
     mapped = struct.unpack(">H", answer[4:6])[0]

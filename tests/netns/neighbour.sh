@@ -4,10 +4,14 @@
 # shellcheck source=tests/netns/lib.sh
 source "$(dirname "$0")/lib.sh"
 
+pinged() { # ADDRESS
+	linux_side ping -n -c 1 -W 1 "$1" >"$(log_of ping)" 2>&1
+}
+
 # Linux asks, the stack answers with its hardware address.
 answered() { # ADDRESS
 	linux_side ip neigh flush dev "$(linux_device)"
-	linux_side ping -n -c 1 -W 5 "$1" >"$(log_of ping)" 2>&1 || { say "no answer"; return 1; }
+	wait_for "$patience" pinged "$1" || { say "no answer"; return 1; }
 	linux_side ip neigh show "$1" dev "$(linux_device)" >"$(log_of neigh)"
 	has_line "$(log_of neigh)" 'lladdr ([0-9a-f]{2}:){5}[0-9a-f]{2}.* (REACHABLE|STALE|DELAY|PROBE)' ||
 		{ say "not in the neighbour table: $(<"$(log_of neigh)")"; return 1; }

@@ -7,7 +7,7 @@ source "$(dirname "$0")/lib.sh"
 pinged() { # ADDRESS SIZE [PING-OPTION]...
 	local address=$1 size=$2
 	shift 2
-	linux_side ping -n -c 5 -i 0.2 -W 5 -s "$size" "$@" "$address" >"$(log_of ping)" 2>&1
+	linux_side ping -n -c 5 -i 0.2 -W "$patience" -s "$size" "$@" "$address" >"$(log_of ping)" 2>&1
 	has_line "$(log_of ping)" ' 0% packet loss' || { say "pings were lost"; return 1; }
 }
 

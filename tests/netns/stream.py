@@ -8,7 +8,7 @@ usage: stream.py connect ADDRESS PORT ACTION [ARGUMENT]...
 actions:
     source BYTES           send the pattern, close our direction, expect the peer to close
     sink BYTES             expect so much of the pattern, then the end
-    slow SECONDS BYTES     as sink, but with a small buffer, and read nothing for a while
+    slow BYTES             as sink, but with a small buffer, and read nothing before a line of input comes
     echo                   send back what comes until it ends
     duplex BYTES           send the pattern and read it back from an echo at the same time
     half BYTES             send, close our direction, and only then read the echo
@@ -98,8 +98,8 @@ def sink(s, length):
     expect_end(s)
 
 
-def slow(s, seconds, length):
-    time.sleep(float(seconds))
+def slow(s, length):
+    sys.stdin.readline()
     sink(s, length)
 
 

@@ -166,10 +166,17 @@ run_case no-answer no_answer
 
 # ---- windows ------------------------------------------------------------------------------------
 
-# Linux reads nothing for a while: its window closes, ours probes it, and goes on when it opens.
+# Linux reads nothing until ours tells of its window: it closes, ours probes it, and goes on when it opens.
 linux_stalls() { # ADDRESS
-	linux_listens slow 3 3000000 || return 1
+	local go
+	mkfifo "$case_dir/go"
+	# Opened for both, so that neither end waits for the other.
+	exec {go}<>"$case_dir/go"
+	linux_stdin=$case_dir/go linux_listens slow 3000000 || return 1
 	ours_start source --bytes 3000000 --interval 0.5 "$1" $stream_port
+	wait_for "$patience" has_line "$(log_of ours)" '"snd_wnd": ?0[,}]' || { say "Linux's window does not close"; return 1; }
+	say >&"$go"
+	exec {go}>&-
 	linux_ends || return 1
 	ours_ends || return 1
 	reported 'any(x["tcp"]["snd_wnd"] == 0 for x in all if x["event"] == "interval")' || return 1

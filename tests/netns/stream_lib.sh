@@ -49,7 +49,7 @@ linux() { # [--OPTION]... connect | listen ARGUMENT-OF-stream.py...
 	netns_in "$linux_in" timeout "$limit" python3 "$root/tests/netns/stream.py" "$@"
 }
 
-# Linux listens; $linux is the job.
+# Linux listens; $linux is the job. Its input is $linux_stdin, if that is set.
 linux_listens() { # [--OPTION]... ACTION [ARGUMENT]...
 	local options=()
 	while [[ $1 == --* ]]; do
@@ -57,7 +57,8 @@ linux_listens() { # [--OPTION]... ACTION [ARGUMENT]...
 	done
 	# What an earlier one of the same case left must not pass for this one's readiness.
 	rm -f "$(log_of linux)" "$(errors_of linux)"
-	linux "${options[@]}" listen $stream_port "$@" >"$(log_of linux)" 2>"$(errors_of linux)" &
+	linux "${options[@]}" listen $stream_port "$@" >"$(log_of linux)" 2>"$(errors_of linux)" \
+		<"${linux_stdin:-/dev/null}" &
 	linux=$!
 	jobs+=("$linux")
 	wait_for "$patience" has_line "$(log_of linux)" ready || { say "Linux does not listen"; return 1; }

@@ -210,7 +210,7 @@ run_case signals asked
 offloads() {
 	netns_in client ethtool -K uiw0 tx on tso on gso on >/dev/null
 	wan_up || return 1
-	near ping -n -c 1 -W 5 $far4 >"$(log_of ping)" 2>&1 || return 1
+	wait_for "$patience" near ping -n -c 1 -W 1 $far4 >"$(log_of ping)" 2>&1 || { say "no ping passes"; return 1; }
 	netns_in server timeout "$limit" python3 "$root/tests/netns/transfer.py" serve $far4 7001 1000000 \
 		>"$(log_of serve)" 2>&1 &
 	jobs+=("$!")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/log_write.h"
+#include "support/limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +95,7 @@ static void write_more_than_there_is_room_for(int fd)
 	static char text[1 << 20];
 
 	memset(text, 'x', sizeof text);
-	alarm(60);
+	alarm(LIMIT_S);
 	log_write(fd, text, sizeof text);
 	alarm(0);
 	assert_int_equal(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
