@@ -5,6 +5,18 @@
 
 #include "host/net.h"
 
+/** Settings of a host on DPDK's null port. */
+static inline void net_fixture_null(struct config *c)
+{
+	static const char *const set[] = {
+		"port=net_null0", "address=10.0.0.1/24", "memory=16", "log=error"};
+	struct config_error e;
+
+	config_init(c);
+	for (unsigned i = 0; i < sizeof set / sizeof set[0]; i++)
+		assert_int_equal(config_set(c, set[i], &e), 0);
+}
+
 /** Open one with @p n settings, `KEY=VALUE` each; it is not started. Fails the test with the
  * reason. */
 static inline struct net *net_fixture_open(const char *const *set, unsigned n)

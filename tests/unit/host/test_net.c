@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A host on DPDK's null port: each step of opening that can fail, and what an open one tells. */
+/* A host on DPDK's null port: what an open one tells. */
 #include "host/net_priv.h"
 #include "ip/udp.h"
 #include "ud/net.h"
@@ -13,8 +13,8 @@
 #include <unistd.h>
 /* After the four that it needs. */
 #include <cmocka.h>
-
-#define CAPTURE "test_net.pcapng"
+/* And that. */
+#include "net_fixture.h"
 
 static bool drawing; /**< of ports, not at random */
 static uint32_t drawn;
@@ -22,65 +22,13 @@ static uint32_t drawn;
 ssize_t __real_getrandom(void *buf, size_t len, unsigned flags);
 ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags);
 
-static void configure(struct config *c)
-{
-	static const char *const set[] = {
-		"port=net_null0", "address=10.0.0.1/24", "memory=16", "log=error"};
-	struct config_error e;
-
-	config_init(c);
-	for (unsigned i = 0; i < sizeof set / sizeof set[0]; i++)
-		assert_int_equal(config_set(c, set[i], &e), 0);
-}
-
-static void assert_fails(const struct config *c, int error, const char *says)
-{
-	struct config_error e = {.text = ""};
-	struct net *n = NULL;
-
-	assert_int_equal(net_open(c, &n, &e), error);
-	assert_string_equal(e.text, says);
-}
-
-/* After each failure the next attempt finds the port free. */
-static void test_failures(void **state)
-{
-	struct config_error e = {.text = ""};
-	struct net *n = NULL;
-	struct config c;
-
-	configure(&c);
-	strcpy(c.capture, "/nonexistent/x.pcapng");
-	assert_fails(
-		&c, -ENOENT, "capture file \"/nonexistent/x.pcapng\": No such file or directory");
-	configure(&c);
-	strcpy(c.ipsec, "/nonexistent/x");
-	assert_fails(&c, -ENOENT, "ipsec \"/nonexistent/x\": No such file or directory");
-	configure(&c);
-	strcpy(c.congestion_control, "vegas");
-	assert_fails(&c, -EINVAL, "congestion_control: there is none named \"vegas\"");
-	/* What the configuration's own checks refuse before. */
-	configure(&c);
-	c.address[0].addr = ip_addr_from_v4("\xf0\0\0\1");
-	assert_fails(&c, -EINVAL, "address 240.0.0.1/24: Invalid argument");
-	configure(&c);
-	c.gateway[0] = ip_addr_from_v4("\12\1\1\1");
-	c.num_gateways = 1;
-	assert_fails(&c, -ENETUNREACH, "gateway 10.1.1.1: Network is unreachable");
-	/* DPDK has its own words for this. */
-	configure(&c);
-	strcpy(c.port, "net_nosuchdriver0");
-	assert_true(net_open(&c, &n, &e) < 0);
-	assert_string_not_equal(e.text, "");
-}
-
 static void test_start_on_a_core_that_is_not_there(void **state)
 {
 	struct config_error e = {.text = ""};
 	struct net *n = NULL;
 	struct config c;
 
-	configure(&c);
+	net_fixture_null(&c);
 	c.progress_dedicated = true;
 	c.progress_core = 1023;
 	assert_int_equal(net_open(&c, &n, &e), 0);
@@ -88,23 +36,6 @@ static void test_start_on_a_core_that_is_not_there(void **state)
 	assert_string_equal(e.text, "progress = dedicated:1023: this process cannot run on that "
 				    "core: Invalid argument");
 	net_close(n);
-}
-
-/* "%p" in the name of a capture is the process's number, once. */
-static void test_capture_path(void **state)
-{
-	struct config_error e = {.text = ""};
-	char path[64];
-	struct net *n = NULL;
-	struct config c;
-
-	configure(&c);
-	strcpy(c.capture, CAPTURE ".%p.x");
-	snprintf(path, sizeof path, CAPTURE ".%d.x", (int)getpid());
-	unlink(path);
-	assert_int_equal(net_open(&c, &n, &e), 0);
-	net_close(n);
-	assert_int_equal(unlink(path), 0);
 }
 
 /** Each in its turn of the ports that UD QPs may need, and one above, as of the mapper's. */
@@ -127,7 +58,7 @@ static void test_ports_of_ud_stay_free(void **state)
 	struct net *n = NULL;
 	struct config c;
 
-	configure(&c);
+	net_fixture_null(&c);
 	c.port_mapper = PORT_MAPPER_AUTO;
 	drawing = true;
 	assert_int_equal(net_open(&c, &n, &e), 0);
@@ -151,7 +82,7 @@ static void test_open_host(void **state)
 	struct config c;
 	uint64_t before;
 
-	configure(&c);
+	net_fixture_null(&c);
 	memcpy(c.mac, mac, sizeof mac);
 	assert_int_equal(net_open(&c, &n, &e), 0);
 	/* Its own copy. */
@@ -199,7 +130,7 @@ static void test_a_counter_that_has_jumped_is_told_of_once(void **state)
 	struct config c;
 	struct net_ops ops;
 
-	configure(&c);
+	net_fixture_null(&c);
 	assert_int_equal(config_set(&c, "log=warning", &e), 0);
 	assert_int_equal(net_open(&c, &n, &e), 0);
 	if (!n->poller.clock.mult) { /* there is no counter to go by */
@@ -228,7 +159,7 @@ static void test_the_end_goes_by_the_kernels_clock(void **state)
 	struct config c;
 	uint64_t mult;
 
-	configure(&c);
+	net_fixture_null(&c);
 	assert_int_equal(net_open(&c, &n, &e), 0);
 	mult = n->poller.clock.mult;
 	if (!mult) {
@@ -248,9 +179,7 @@ static void test_the_end_goes_by_the_kernels_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_start_on_a_core_that_is_not_there),
-		cmocka_unit_test(test_capture_path),
 		cmocka_unit_test(test_ports_of_ud_stay_free),
 		cmocka_unit_test(test_open_host),
 		cmocka_unit_test(test_a_counter_that_has_jumped_is_told_of_once),
