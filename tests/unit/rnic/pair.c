@@ -350,13 +350,19 @@ void pair_expect_none(struct pair *p, struct side *s)
 	assert_int_equal(rnic_cq_poll(s->cq, 1, &wc), 0);
 }
 
-int pair_setup(void **state)
+int pair_setup_apart(void **state)
 {
 	static struct pair pair;
 
 	pair_init(&pair, NULL);
-	pair_connect(&pair);
 	*state = &pair;
+	return 0;
+}
+
+int pair_setup(void **state)
+{
+	pair_setup_apart(state);
+	pair_connect(*state);
 	return 0;
 }
 

@@ -78,6 +78,7 @@ struct rnic_qp *pair_qp(struct side *s, struct rnic_cq *cq, struct rnic_srq *srq
 void pair_connect(struct pair *p);
 
 /** One pair, connected, for a test's setup and teardown. */
+int pair_setup_apart(void **state); /**< not connected */
 int pair_setup(void **state);
 int pair_teardown(void **state);
 

@@ -15,15 +15,6 @@
 #include <errno.h>
 #include <string.h>
 
-static int setup(void **state)
-{
-	static struct pair p;
-
-	pair_init(&p, NULL);
-	*state = &p;
-	return 0;
-}
-
 static int setup_peer_to_peer(void **state)
 {
 	static struct pair p;
@@ -34,12 +25,6 @@ static int setup_peer_to_peer(void **state)
 
 	pair_init(&p, &cfg);
 	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pair_fini(*state);
 	return 0;
 }
 
@@ -545,35 +530,45 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(depths_fit_each_other),
 		cmocka_unit_test(revision_1_tells_no_depths),
-		cmocka_unit_test_setup_teardown(ready_to_receive, setup_peer_to_peer, teardown),
 		cmocka_unit_test_setup_teardown(
-			ready_to_receive_without_an_endpoint, setup_peer_to_peer, teardown),
+			ready_to_receive, setup_peer_to_peer, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			an_rtr_that_never_comes, setup_peer_to_peer, teardown),
+			ready_to_receive_without_an_endpoint, setup_peer_to_peer, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			an_rtr_that_stood_still_too, setup_peer_to_peer, teardown),
+			an_rtr_that_never_comes, setup_peer_to_peer, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_rtr_that_stood_still_too, setup_peer_to_peer, pair_teardown),
 		cmocka_unit_test_setup_teardown(an_rtr_on_a_machine_that_stops_again_and_again,
-			setup_peer_to_peer, teardown),
-		cmocka_unit_test_setup_teardown(request_on_the_wire, setup, teardown),
+			setup_peer_to_peer, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			request_on_the_wire, pair_setup_apart, pair_teardown),
 		cmocka_unit_test(a_reply_with_other_depths),
-		cmocka_unit_test_setup_teardown(more_reads_than_we_can_take, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_common_rtr, setup_peer_to_peer, teardown),
+		cmocka_unit_test_setup_teardown(
+			more_reads_than_we_can_take, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(no_common_rtr, setup_peer_to_peer, pair_teardown),
 		cmocka_unit_test(sends_the_rtr_asked_for),
-		cmocka_unit_test_setup_teardown(a_reply_of_nonsense, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_peer_that_never_replies, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_peer_that_stood_still_too, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_machine_that_stops_again_and_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_host_that_is_not_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_request_that_never_comes, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_request_of_nonsense, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_request_that_hangs_up, setup, teardown),
+			a_reply_of_nonsense, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_failed_stream_leaves_no_connection, setup, teardown),
+			a_peer_that_never_replies, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			unknown_depths_are_answered_in_kind, setup, teardown),
+			a_peer_that_stood_still_too, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_read_as_rtr_needs_an_ird, setup_peer_to_peer, teardown),
+			a_machine_that_stops_again_and_again, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_host_that_is_not_there, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_request_that_never_comes, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_request_of_nonsense, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_request_that_hangs_up, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_failed_stream_leaves_no_connection, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			unknown_depths_are_answered_in_kind, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_read_as_rtr_needs_an_ird, setup_peer_to_peer, pair_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,12 +22,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	pair_fini(*state);
-	return 0;
-}
-
 static void on_notify(void *context)
 {
 	++*(unsigned *)context;
@@ -537,21 +531,23 @@ static void a_qp_that_is_reset_completes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_time_is_that_of_its_completion, setup, teardown),
-		cmocka_unit_test_setup_teardown(sizes, setup, teardown),
-		cmocka_unit_test(limit_is_kept),
-		cmocka_unit_test_setup_teardown(in_order_and_several_at_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_empty_poll_drives_the_engine, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_completion_comes_before_the_rounds_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(arming_hands_the_engine_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(armed_once_notified_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(solicited_only, setup, teardown),
-		cmocka_unit_test_setup_teardown(resize_keeps_what_is_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(purge_takes_one_qps_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(overflow_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_overrun_that_is_ignored, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_follows_what_is_lost, setup, teardown),
+			a_time_is_that_of_its_completion, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(sizes, setup, pair_teardown),
+		cmocka_unit_test(limit_is_kept),
+		cmocka_unit_test_setup_teardown(in_order_and_several_at_once, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_empty_poll_drives_the_engine, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_completion_comes_before_the_rounds_end, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(arming_hands_the_engine_over, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(armed_once_notified_once, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(solicited_only, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(resize_keeps_what_is_there, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(purge_takes_one_qps_out, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(overflow_is_told, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(an_overrun_that_is_ignored, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(nothing_follows_what_is_lost, setup, pair_teardown),
 		cmocka_unit_test(overflow_fails_the_qps),
 		cmocka_unit_test(a_qp_that_is_destroyed_completes_nothing),
 		cmocka_unit_test(a_qp_that_is_reset_completes_nothing),

@@ -13,21 +13,6 @@
 #include <errno.h>
 #include <string.h>
 
-static int setup(void **state)
-{
-	static struct pair p;
-
-	pair_init(&p, NULL);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pair_fini(*state);
-	return 0;
-}
-
 #define REQUEST "MPA ID Req Frame\x40\x01\x00\x00"
 
 static void ask_from(unsigned host, struct pair *p, struct llp_mem_peer *peer, bool request)
@@ -254,7 +239,7 @@ static void wildcard_takes_ipv4_unless_told_not_to(void **state)
 		struct llp_mem_peer peer;
 		struct pair *p;
 
-		setup(state);
+		pair_setup_apart(state);
 		p = *state;
 		assert_int_equal(rnic_ep_bind(p->b.ep, &any, false, v6only), 0);
 		assert_int_equal(rnic_ep_listen(p->b.ep, 1), 0);
@@ -263,7 +248,7 @@ static void wildcard_takes_ipv4_unless_told_not_to(void **state)
 		assert_int_equal(peer.error, v6only ? -ECONNREFUSED : 0);
 		llp_mem_peer_done(&peer);
 		pair_run(p);
-		teardown(state);
+		pair_teardown(state);
 	}
 }
 
@@ -409,25 +394,33 @@ static void depths_for_the_program(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(listen_and_its_errors, setup, teardown),
-		cmocka_unit_test_setup_teardown(bound_anew, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_backlog_is_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_backlog_is_shared, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_request_that_is_refused_makes_room, setup, teardown),
+			listen_and_its_errors, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(bound_anew, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_request_that_went_away_makes_room, setup, teardown),
-		cmocka_unit_test_setup_teardown(destroying_a_listener, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_request_destroyed_is_rejected, setup, teardown),
+			the_backlog_is_kept, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_backlog_is_shared, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_request_that_is_refused_makes_room, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_request_that_went_away_makes_room, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			destroying_a_listener, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_request_destroyed_is_rejected, pair_setup_apart, pair_teardown),
 		cmocka_unit_test(wildcard_takes_ipv4_unless_told_not_to),
 		cmocka_unit_test(silent_peers_are_bounded),
 		cmocka_unit_test(one_peer_is_bounded),
-		cmocka_unit_test_setup_teardown(a_request_in_pieces, setup, teardown),
-		cmocka_unit_test(a_start_up_is_small),
-		cmocka_unit_test_setup_teardown(accept_may_be_tried_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(accept_finds_the_connection_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			the_type_of_service_is_that_of_accept, setup, teardown),
+			a_request_in_pieces, pair_setup_apart, pair_teardown),
+		cmocka_unit_test(a_start_up_is_small),
+		cmocka_unit_test_setup_teardown(
+			accept_may_be_tried_again, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			accept_finds_the_connection_over, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_type_of_service_is_that_of_accept, pair_setup_apart, pair_teardown),
 		cmocka_unit_test(depths_for_the_program),
 	};
 

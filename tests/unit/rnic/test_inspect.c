@@ -24,12 +24,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	pair_fini(*state);
-	return 0;
-}
-
 /** The next object of a walk over QPs; false: there are no more. */
 static bool next_qp(struct rnic *r, struct rnic_qp_walk *w, struct rnic_qp_item *item)
 {
@@ -241,13 +235,16 @@ static void regions_go_during_a_walk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_qp_tells_of_its_work, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_error_is_counted_by_its_code, setup, teardown),
-		cmocka_unit_test_setup_teardown(whatever_ends_a_stream_is_noted, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_qp_tells_of_its_work, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_error_is_counted_by_its_code, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			whatever_ends_a_stream_is_noted, setup, pair_teardown),
 		cmocka_unit_test(codes_are_bounded),
-		cmocka_unit_test_setup_teardown(qps_come_and_go_during_a_walk, setup, teardown),
-		cmocka_unit_test_setup_teardown(cqs_and_their_depth, setup, teardown),
-		cmocka_unit_test_setup_teardown(regions_go_during_a_walk, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			qps_come_and_go_during_a_walk, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(cqs_and_their_depth, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(regions_go_during_a_walk, setup, pair_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,12 +27,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	pair_fini(*state);
-	return 0;
-}
-
 static struct rnic_mr *reg(struct pair *p, unsigned access)
 {
 	struct rnic_mr *mr;
@@ -491,22 +485,22 @@ static void not_lent_beyond_the_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(bounds, setup, teardown),
-		cmocka_unit_test_setup_teardown(up_to_the_last_address, setup, teardown),
-		cmocka_unit_test_setup_teardown(rights, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_qp_must_grant_it_too, setup, teardown),
-		cmocka_unit_test_setup_teardown(another_pd_gets_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(dead_stags_stay_dead, setup, teardown),
-		cmocka_unit_test_setup_teardown(invalidate, setup, teardown),
+		cmocka_unit_test_setup_teardown(bounds, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(up_to_the_last_address, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(rights, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(the_qp_must_grant_it_too, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(another_pd_gets_nothing, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(dead_stags_stay_dead, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(invalidate, setup, pair_teardown),
 		cmocka_unit_test(shared_is_not_for_peers_to_invalidate),
-		cmocka_unit_test_setup_teardown(what_cannot_be_registered, setup, teardown),
-		cmocka_unit_test_setup_teardown(null_region, setup, teardown),
-		cmocka_unit_test_setup_teardown(on_demand, setup, teardown),
-		cmocka_unit_test_setup_teardown(zero_based, setup, teardown),
-		cmocka_unit_test_setup_teardown(reregister, setup, teardown),
-		cmocka_unit_test_setup_teardown(revoke, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_registered, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(null_region, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(on_demand, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(zero_based, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(reregister, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(revoke, setup, pair_teardown),
 		cmocka_unit_test(limit_is_kept),
-		cmocka_unit_test_setup_teardown(lent_to_the_llp, setup, teardown),
+		cmocka_unit_test_setup_teardown(lent_to_the_llp, setup, pair_teardown),
 		cmocka_unit_test(not_lent_beyond_the_limit),
 	};
 

@@ -11,21 +11,6 @@
 #include <cmocka.h>
 #include <errno.h>
 
-static int setup(void **state)
-{
-	static struct pair p;
-
-	pair_init(&p, NULL);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pair_fini(*state);
-	return 0;
-}
-
 static void what_can_be_created(void **state)
 {
 	struct pair *p = *state;
@@ -138,12 +123,14 @@ static void destroy_takes_its_completions_along(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_can_be_created, setup, teardown),
-		cmocka_unit_test_setup_teardown(capacities_are_true, setup, teardown),
-		cmocka_unit_test_setup_teardown(numbers, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_can_be_created, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			capacities_are_true, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(numbers, pair_setup_apart, pair_teardown),
 		cmocka_unit_test(limit_is_kept),
 		cmocka_unit_test_setup_teardown(
-			destroy_takes_its_completions_along, setup, teardown),
+			destroy_takes_its_completions_along, pair_setup_apart, pair_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,21 +11,6 @@
 #include <cmocka.h>
 #include <errno.h>
 
-static int setup(void **state)
-{
-	static struct pair p;
-
-	pair_init(&p, NULL);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pair_fini(*state);
-	return 0;
-}
-
 /** All 7 x 7 transitions without a connection; capital: allowed. */
 static void transitions(void **state)
 {
@@ -306,15 +291,18 @@ static void connects_again_after_reset(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(transitions, setup, teardown),
-		cmocka_unit_test_setup_teardown(attributes, setup, teardown),
-		cmocka_unit_test_setup_teardown(error_flushes, setup, teardown),
-		cmocka_unit_test_setup_teardown(reset_empties, setup, teardown),
-		cmocka_unit_test_setup_teardown(reset_while_sends_are_built, setup, teardown),
+		cmocka_unit_test_setup_teardown(transitions, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(attributes, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(error_flushes, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(reset_empties, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			reset_and_used_again_while_sends_are_built, setup, teardown),
-		cmocka_unit_test_setup_teardown(reset_while_sends_are_posted, setup, teardown),
-		cmocka_unit_test_setup_teardown(connects_again_after_reset, setup, teardown),
+			reset_while_sends_are_built, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(reset_and_used_again_while_sends_are_built,
+			pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			reset_while_sends_are_posted, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			connects_again_after_reset, pair_setup_apart, pair_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,21 +11,6 @@
 #include <cmocka.h>
 #include <errno.h>
 
-static int setup(void **state)
-{
-	static struct pair p;
-
-	pair_init(&p, NULL);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pair_fini(*state);
-	return 0;
-}
-
 static void states_that_take_posts(void **state)
 {
 	struct pair *p = *state;
@@ -173,7 +158,7 @@ static int setup_batching(void **state)
 	static struct engine_ops batching;
 	struct pair *p;
 
-	setup(state);
+	pair_setup_apart(state);
 	p = *state;
 	batching = *p->engine.ops;
 	batching.clock_unlocked = clock_unlocked;
@@ -238,17 +223,21 @@ static void posts_to_several_queues_batch(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(states_that_take_posts, setup, teardown),
-		cmocka_unit_test_setup_teardown(full, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			elements_are_clean_and_shown_together, setup, teardown),
-		cmocka_unit_test_setup_teardown(signalled_when_all_are, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_busy_engine_serves_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(posts_batch_until_a_poll, setup_batching, teardown),
+			states_that_take_posts, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(full, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_large_post_does_not_hurry_the_next, setup_batching, teardown),
+			elements_are_clean_and_shown_together, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			posts_to_several_queues_batch, setup_batching, teardown),
+			signalled_when_all_are, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_busy_engine_serves_later, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			posts_batch_until_a_poll, setup_batching, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_large_post_does_not_hurry_the_next, setup_batching, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			posts_to_several_queues_batch, setup_batching, pair_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,12 +47,6 @@ static int setup_with_much(void **state)
 	return start(state, 100 * CLOSE);
 }
 
-static int teardown(void **state)
-{
-	pair_fini(*state);
-	return 0;
-}
-
 static void send(struct pair *p, uint64_t wr_id)
 {
 	pair_post(&p->a, p->a.qp, wr_id, RDMAP_WR_SEND, 0, 8, 0, 0);
@@ -352,26 +346,27 @@ static void has_its_turn_at_an_srq(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(comes_late, setup, teardown),
-		cmocka_unit_test_setup_teardown(does_not_come, setup, teardown),
+		cmocka_unit_test_setup_teardown(comes_late, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(does_not_come, setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			does_not_come_while_all_stand_still, setup, teardown),
-		cmocka_unit_test_setup_teardown(need_not_wait, setup_without_patience, teardown),
-		cmocka_unit_test_setup_teardown(ends_with_its_qp, setup, teardown),
-		cmocka_unit_test_setup_teardown(ends_with_the_connection, setup, teardown),
+			does_not_come_while_all_stand_still, setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			comes_behind_a_disconnect, setup_with_much, teardown),
+			need_not_wait, setup_without_patience, pair_teardown),
+		cmocka_unit_test_setup_teardown(ends_with_its_qp, setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(ends_with_the_connection, setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			does_not_come_behind_a_disconnect, setup_with_much, teardown),
+			comes_behind_a_disconnect, setup_with_much, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			does_not_come_behind_the_peers_disconnect, setup_with_much, teardown),
+			does_not_come_behind_a_disconnect, setup_with_much, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			comes_for_the_first_behind_a_disconnect, setup_with_much, teardown),
+			does_not_come_behind_the_peers_disconnect, setup_with_much, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			is_posted_while_it_is_given_up, setup_with_much, teardown),
+			comes_for_the_first_behind_a_disconnect, setup_with_much, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			holds_up_a_close_for_no_longer_than_a_peer_may, setup_with_much, teardown),
-		cmocka_unit_test_setup_teardown(has_its_turn_at_an_srq, setup, teardown),
+			is_posted_while_it_is_given_up, setup_with_much, pair_teardown),
+		cmocka_unit_test_setup_teardown(holds_up_a_close_for_no_longer_than_a_peer_may,
+			setup_with_much, pair_teardown),
+		cmocka_unit_test_setup_teardown(has_its_turn_at_an_srq, setup, pair_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,21 +12,6 @@
 #include <errno.h>
 #include <string.h>
 
-static int setup(void **state)
-{
-	static struct pair p;
-
-	pair_init(&p, NULL);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pair_fini(*state);
-	return 0;
-}
-
 static void post(struct side *s, struct rnic_srq *srq, uint64_t wr_id, uint32_t at, uint32_t len)
 {
 	struct rdmap_rqe *w;
@@ -269,22 +254,25 @@ static void an_empty_srq_ends_the_stream(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_can_be_created, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_can_be_created, pair_setup_apart, pair_teardown),
 		cmocka_unit_test(limit_of_the_device),
+		cmocka_unit_test_setup_teardown(sends_take_in_order_and_the_limit_tells_once,
+			pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			sends_take_in_order_and_the_limit_tells_once, setup, teardown),
+			a_limit_above_what_is_there_tells_at_once, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_limit_above_what_is_there_tells_at_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_error_leaves_the_srq_alone, setup, teardown),
+			an_error_leaves_the_srq_alone, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			only_a_qp_in_error_tells_of_its_last, setup, teardown),
+			only_a_qp_in_error_tells_of_its_last, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_qp_that_is_destroyed_tells_nothing, setup, teardown),
+			a_qp_that_is_destroyed_tells_nothing, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(a_qp_that_is_destroyed_gives_its_room_back,
+			pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_qp_that_is_destroyed_gives_its_room_back, setup, teardown),
+			a_qp_that_is_reset_gives_its_room_back, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_qp_that_is_reset_gives_its_room_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_empty_srq_ends_the_stream, setup, teardown),
+			an_empty_srq_ends_the_stream, pair_setup_apart, pair_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
