@@ -291,6 +291,15 @@ struct rte_mbuf *host_segment(struct host *h, unsigned len)
 	return m;
 }
 
+void host_send(struct host *h, struct ip_path *p, const char *src, const char *dst)
+{
+	struct ip_addr from = host_addr(src), to = host_addr(dst);
+
+	if (!p->generation)
+		assert_int_equal(ip_path_init(h->ip, p, &from, &to, h->now), 0);
+	assert_int_equal(ip_send(h->ip, p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+}
+
 void fix_v4_header(struct bytes *frame)
 {
 	uint8_t *h = frame->b + 14;

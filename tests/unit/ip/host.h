@@ -88,6 +88,9 @@ void host_forget(struct host *h);
 /** A transport packet of @p len bytes, the first 20 of them zero but for the data offset. */
 struct rte_mbuf *host_segment(struct host *h, unsigned len);
 
+/** Send an empty TCP segment; @p p is made with the first, but for its TOS. */
+void host_send(struct host *h, struct ip_path *p, const char *src, const char *dst);
+
 /** Write the IPv4 header checksum of a frame literal, and the ICMP(v6) or TCP one behind it. */
 void fix_v4(struct bytes *frame);
 void fix_v4_header(struct bytes *frame); /**< the IPv4 header's only */

@@ -14,6 +14,19 @@ void nd_frame_input(struct host *h, const char *hex, unsigned piece)
 	host_input(h, &b, piece);
 }
 
+struct host *nd_frame_host_with_router(void)
+{
+	struct host *h = host_new_v6();
+
+	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	return h;
+}
+
+void nd_frame_send_beyond(struct host *h, struct ip_path *p)
+{
+	host_send(h, p, "fd00::1", "2001:db8:9::1");
+}
+
 void nd_frame_expect(struct host *h, const char *hex)
 {
 	struct bytes b = bytes(hex);

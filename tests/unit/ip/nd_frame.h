@@ -46,4 +46,11 @@ void nd_frame_input(struct host *h, const char *hex, unsigned piece);
 /** The next frame sent must be this, filled in likewise. */
 void nd_frame_expect(struct host *h, const char *hex);
 
+/** A host with IPv6 that has heard of the router fe80::2, at 02:00:00:00:00:02. */
+struct host *nd_frame_host_with_router(void);
+
+/** Send an empty TCP segment from fd00::1 to who is beyond a router; @p p is made with the first.
+ */
+void nd_frame_send_beyond(struct host *h, struct ip_path *p);
+
 #endif

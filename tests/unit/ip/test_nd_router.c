@@ -188,9 +188,8 @@ static void solicitation_goes_on_and_slows_down(void **state)
  * for half a minute at first; the known one may answer as well. */
 static void link_that_comes_up_has_its_own_routers(void **state)
 {
-	struct host *h = host_new_v6();
+	struct host *h = nd_frame_host_with_router();
 
-	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
 	ip_link_up(h->ip, h->now);
 	host_run(h, 30 * SECOND);
 	host_forget(h);
@@ -244,11 +243,10 @@ static void advertisement_without_an_address_tells_of_a_router(void **state)
 
 static void advertised_mtu_is_that_of_known_paths(void **state)
 {
-	struct host *h = host_new_v6();
+	struct host *h = nd_frame_host_with_router();
 	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
 	struct ip_path p = {.tos = 0};
 
-	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
 	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
 	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 1460), h->now), 0);
 	host_forget(h);
@@ -262,9 +260,8 @@ static void advertised_mtu_is_that_of_known_paths(void **state)
 
 static void router_that_becomes_a_host_is_no_gateway(void **state)
 {
-	struct host *h = host_new_v6();
+	struct host *h = nd_frame_host_with_router();
 
-	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
 	assert_true(host_has_hop(h, "2001:db8:9::1", "fe80::2"));
 	nd_frame_input(h, ETH_ALL HEAD LL2 ALL "88 00 00 00 a0 00 00 00" LL2 TLLA, 0);
 	assert_true(host_has_hop(h, "2001:db8:9::1", "fe80::2"));

@@ -2,7 +2,6 @@
 /* Routers, and stations that say they are: who is believed, and which router is used. */
 #include "nd_frame.h"
 
-#include "base/bytes.h"
 #include "ip/nd.h"
 #include "ip/stack.h"
 
@@ -11,18 +10,15 @@
 /* RFC 4861 section 7.2.5: an advertisement that does not change the entry. */
 static void rival_does_not_speak_for_the_router(void **state)
 {
-	struct host *h = host_new_v6();
-	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
+	struct host *h = nd_frame_host_with_router();
 	struct ip_path p = {.tos = 0};
 
-	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
 	/* Without the override flag, of another address. */
 	nd_frame_input(h, ETH_ALL HEAD LL2 ALL "88 00 00 00 00 00 00 00" LL2 RIVAL, 0);
 	assert_true(host_neighbour(h, "fe80::2")->router);
 	assert_true(host_has_hop(h, "2001:db8:9::1", "fe80::2"));
 	/* With it, while packets go to the known address. */
-	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	nd_frame_input(h, ETH_ALL HEAD LL2 ALL "88 00 00 00 20 00 00 00" LL2 RIVAL, 0);
 	assert_true(host_neighbour(h, "fe80::2")->router);
 	assert_true(host_has_hop(h, "2001:db8:9::1", "fe80::2"));
@@ -95,14 +91,11 @@ static void forge(struct host *h, const char *addr, const char *ll)
 /* Nor by an RA that ends it, ends it sooner, or makes another router better. */
 static void rival_does_not_retire_the_router(void **state)
 {
-	struct host *h = host_new_v6();
-	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
+	struct host *h = nd_frame_host_with_router();
 	struct ip_path p = {.tos = 0};
 
-	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
 	nd_frame_input(h, ETH3 HEAD LL3 ALL RA SLLA3, 0);
-	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	forge(h, "fe80::2", LL2);
 	nd_frame_input(h, ETH HEAD LL2 LL_US "88 00 00 00 c0 00 00 00" LL2 TLLA, 0);
 	forge(h, "fe80::2", LL2);
@@ -121,9 +114,8 @@ static void rival_does_not_retire_the_router(void **state)
 /* Nothing was sent to it yet; nor is its address known, but who advertised it. */
 static void nor_a_router_that_waits(void **state)
 {
-	struct host *h = host_new_v6();
+	struct host *h = nd_frame_host_with_router();
 
-	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
 	nd_frame_input(h, ETH3 HEAD LL3 ALL RA SLLA3, 0);
 	forge(h, "fe80::3", LL3);
 	assert_int_equal(host_neighbour(h, "fe80::3")->eth[5], 3);
@@ -144,9 +136,8 @@ static void nor_a_router_that_waits(void **state)
 /* RFC 4861 section 6.2.3: a router of several stations need not say whose it is. */
 static void another_station_of_a_router_prolongs_it(void **state)
 {
-	struct host *h = host_new_v6();
+	struct host *h = nd_frame_host_with_router();
 
-	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
 	nd_frame_input(h, ETH66 HEAD LL2 ALL RA_LOW_LONG, 0);
 	assert_int_equal(preference(h, "fe80::2"), 0);
 	host_run(h, 3599 * SECOND);
@@ -159,13 +150,10 @@ static void another_station_of_a_router_prolongs_it(void **state)
 /* A router may get another station: what does not answer any more does not speak for it. */
 static void router_that_moved_speaks_for_itself(void **state)
 {
-	struct host *h = host_new_v6();
-	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
+	struct host *h = nd_frame_host_with_router();
 	struct ip_path p = {.tos = 0};
 
-	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
-	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	nd_frame_input(h, ETH66 HEAD LL2 ALL RA SLLA66, 0);
 	nd_frame_input(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2 TLLA, 0);
 	assert_true(host_neighbour(h, "fe80::2")->answered);
@@ -207,19 +195,16 @@ static unsigned last_station(const struct host *h)
 /* What is said unasked, as if it had been, proves nothing; what is answered does, and progress. */
 static void router_that_answers_was_reached(void **state)
 {
-	struct host *h = host_new_v6();
-	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1"),
-		       ll2 = host_addr("fe80::2");
+	struct host *h = nd_frame_host_with_router();
+	struct ip_addr ll2 = host_addr("fe80::2");
 	struct ip_path p = {.tos = 0};
 
-	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
 	nd_frame_input(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2 TLLA, 0);
 	assert_int_equal(host_neighbour(h, "fe80::2")->state, NEIGHBOUR_REACHABLE);
 	assert_false(route_of_router(h->ip, &ll2)->reached);
-	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	host_run(h, 31 * SECOND);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	host_run(h, 5 * SECOND + SECOND / 10);
 	assert_int_equal(host_neighbour(h, "fe80::2")->state, NEIGHBOUR_PROBE);
 	nd_frame_input(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2 TLLA, 0);
@@ -233,7 +218,7 @@ static void router_that_answers_was_reached(void **state)
 	assert_true(route_of_router(h->ip, &ll2)->reached);
 	/* But not when it does not answer any more. */
 	host_run(h, 31 * SECOND);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	host_run(h, 8 * SECOND + SECOND / 10);
 	assert_int_equal(host_neighbour(h, "fe80::2")->state, NEIGHBOUR_INCOMPLETE);
 	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA_END, 0);
@@ -245,19 +230,16 @@ static void router_that_answers_was_reached(void **state)
 	h = host_new_v6();
 	p.generation = 0;
 	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA, 0);
-	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	nd_frame_input(h, ETH_ALL HEAD LL2 ALL "88 00 00 00 a0 00 00 00" LL2 TLLA, 0);
 	assert_int_equal(last_station(h), 2);
 	assert_false(route_of_router(h->ip, &ll2)->reached);
 	host_free(h);
 
-	h = host_new_v6();
+	h = nd_frame_host_with_router();
 	p.generation = 0;
-	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
 	nd_frame_input(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2 TLLA, 0);
-	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	neighbour_confirm(h->ip, host_neighbour(h, "fe80::2"), h->now, h->now);
 	assert_true(route_of_router(h->ip, &ll2)->reached);
 	host_free(h);
@@ -267,12 +249,10 @@ static void router_that_answers_was_reached(void **state)
 static void router_without_an_address_stays_unknown(void **state)
 {
 	struct host *h = host_new_v6();
-	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
 	struct ip_path p = {.tos = 0};
 
 	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA, 0);
-	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	assert_int_equal(host_neighbour(h, "fe80::2")->state, NEIGHBOUR_INCOMPLETE);
 	nd_frame_input(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2, 0);
 	assert_int_equal(host_neighbour(h, "fe80::2")->state, NEIGHBOUR_INCOMPLETE);
@@ -285,18 +265,15 @@ static void router_without_an_address_stays_unknown(void **state)
 /* RFC 4861 sections 6.3.6 and 7.3.3: a router that went away, then one that never was there. */
 static void another_router_is_used_when_one_does_not_answer(void **state)
 {
-	struct host *h = host_new_v6();
-	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
+	struct host *h = nd_frame_host_with_router();
 	struct ip_path p = {.tos = 0};
 
-	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
 	nd_frame_input(h, ETH3 HEAD LL3 ALL RA SLLA3, 0);
-	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	assert_int_equal(last_station(h), 2);
 	host_run(h, 8 * SECOND + SECOND / 10);
 	host_forget(h);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	assert_int_equal(last_station(h), 3);
 	host_free(h);
 
@@ -304,8 +281,7 @@ static void another_router_is_used_when_one_does_not_answer(void **state)
 	p.generation = 0;
 	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA, 0);
 	nd_frame_input(h, ETH3 HEAD LL3 ALL RA SLLA3, 0);
-	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	assert_int_equal(last_station(h), 0);
 	host_run(h, 3 * SECOND + SECOND / 10);
 	assert_int_equal(last_station(h), 3); /* it waited for the other one */
@@ -313,7 +289,7 @@ static void another_router_is_used_when_one_does_not_answer(void **state)
 	/* Nobody is there: each is asked in turn, and what waits is told of. */
 	host_run(h, 8 * SECOND);
 	assert_true(host_has_hop(h, "2001:db8:9::1", "fe80::2"));
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	host_run(h, 3 * SECOND + SECOND / 10);
 	assert_int_equal(h->n_errors, 1);
 	assert_true(host_has_hop(h, "2001:db8:9::1", "fe80::3"));
@@ -337,22 +313,19 @@ static bool was_asked(struct host *h, unsigned of)
 /* Whoever speaks for a router that was left, as if it had been asked, does not keep it so. */
 static void router_that_was_left_is_asked_whatever_is_said(void **state)
 {
-	struct host *h = host_new_v6();
-	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
+	struct host *h = nd_frame_host_with_router();
 	struct ip_path p = {.tos = 0};
 	bool asked = false;
 
-	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
 	nd_frame_input(h, ETH3 HEAD LL3 ALL RA SLLA3, 0);
-	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
-	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	nd_frame_send_beyond(h, &p);
 	host_run(h, 14 * SECOND);
 	assert_null(host_neighbour(h, "fe80::2"));
 	assert_true(host_has_hop(h, "2001:db8:9::1", "fe80::3"));
 	host_forget(h);
 	nd_frame_input(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
 	for (unsigned i = 0; i < 61 && !asked; i++) {
-		assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+		nd_frame_send_beyond(h, &p);
 		nd_frame_input(h, ETH HEAD LL2 LL_US "88 00 00 00 e0 00 00 00" LL2 TLLA, 0);
 		neighbour_confirm(h->ip, host_neighbour(h, "fe80::3"), h->now, h->now);
 		host_run(h, SECOND);
