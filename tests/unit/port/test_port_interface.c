@@ -95,6 +95,22 @@ static void wait_until_up(struct port *p)
 		nap();
 }
 
+/** A port over an interface that is up, as soon as its link is. */
+static struct port *open_with_link(const char *driver, const char *interface)
+{
+	struct port *p = open_port(driver, interface);
+
+	wait_until_up(p);
+	return p;
+}
+
+/** With the TAP its interface goes. */
+static void close_with_tap(struct port *p, int tap)
+{
+	port_close(p);
+	close(tap);
+}
+
 /** net_ring's driver has none. */
 int __wrap_rte_eth_tx_done_cleanup(uint16_t id, uint16_t queue, uint32_t n);
 
@@ -166,8 +182,7 @@ static void a_carrier_that_is_back_at_the_next_look(void **state)
 		skip();
 	}
 	set_up(name, true);
-	p = open_port("net_af_packet0", name);
-	wait_until_up(p);
+	p = open_with_link("net_af_packet0", name);
 	assert_true(port_watch(p));
 	set_carrier(tap, 0);
 	set_carrier(tap, 1);
@@ -178,8 +193,7 @@ static void a_carrier_that_is_back_at_the_next_look(void **state)
 	wait_until_up(p);
 	assert_true(port_link(p, NULL));
 	assert_true(port_watch(p));
-	port_close(p);
-	close(tap);
+	close_with_tap(p, tap);
 }
 
 static void an_interface_that_is_back_at_the_next_look(void **state)
@@ -189,16 +203,14 @@ static void an_interface_that_is_back_at_the_next_look(void **state)
 	struct port *p;
 
 	set_up(name, true);
-	p = open_port("net_af_packet0", name);
-	wait_until_up(p);
+	p = open_with_link("net_af_packet0", name);
 	set_up(name, false);
 	set_up(name, true);
 	while (carrier_get(p->rx_fd, p->if_index) != CARRIER_UP)
 		nap();
 	assert_false(port_watch(p));
 	wait_until_up(p);
-	port_close(p);
-	close(tap);
+	close_with_tap(p, tap);
 }
 
 /** What was the carrier's before the port was there is not told of. */
@@ -211,12 +223,10 @@ static void a_carrier_that_was_back_before(void **state)
 	set_up(name, true);
 	set_carrier(tap, 0);
 	set_carrier(tap, 1);
-	p = open_port("net_af_packet0", name);
-	wait_until_up(p);
+	p = open_with_link("net_af_packet0", name);
 	for (unsigned i = 0; i < 3; i++)
 		assert_true(port_watch(p));
-	port_close(p);
-	close(tap);
+	close_with_tap(p, tap);
 }
 
 static void a_carrier_that_stays_away(void **state)
@@ -227,8 +237,7 @@ static void a_carrier_that_stays_away(void **state)
 
 	set_carrier(tap, 1);
 	set_up(name, true);
-	p = open_port("net_af_packet0", name);
-	wait_until_up(p);
+	p = open_with_link("net_af_packet0", name);
 	set_carrier(tap, 0);
 	while (port_link(p, NULL))
 		nap();
@@ -238,8 +247,7 @@ static void a_carrier_that_stays_away(void **state)
 		nap();
 	/* Its end was told of: it is up at once. */
 	assert_true(port_watch(p));
-	port_close(p);
-	close(tap);
+	close_with_tap(p, tap);
 }
 
 /** As its queue is one of two, which cannot be told from each other. */
@@ -258,8 +266,7 @@ static void a_tap_without_a_descriptor_that_is_deleted(void **state)
 	assert_int_equal(system(command), 0);
 	assert_false(port_watch(p));
 	assert_true(port_is_gone(p));
-	port_close(p);
-	close(queue);
+	close_with_tap(p, queue);
 }
 
 static int setup(void **state)
