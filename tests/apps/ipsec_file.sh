@@ -607,6 +607,21 @@ broken_awk() { # states | policies
 }
 run_case kept kept
 
+# Of those that this host has: each has names of its own, as functions.
+other_awks() {
+	local awk
+	for awk in 'busybox awk' gawk mawk original-awk; do
+		type -p "${awk%% *}" >/dev/null || continue
+		printf '#!/bin/sh\nexec %s "$@"\n' "$awk" >"$work/bin/awk"
+		chmod +x "$work/bin/awk"
+		rm -f "$work/ipsec"
+		ipsec_file --once "$work/ipsec" 2>"$case_dir/errors" || { cat "$case_dir/errors"; say "it does not run with $awk"; return 1; }
+		rm "$work/bin/awk"
+		diff "$work/wanted" "$work/ipsec" || { say "the file is another with $awk"; return 1; }
+	done
+}
+run_case other_awks other_awks
+
 # A cmp that does something while the keys are in a file beside, once.
 cmp_that() { # COMMAND
 	cat >"$work/bin/cmp" <<-END
