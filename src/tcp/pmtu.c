@@ -258,9 +258,12 @@ static uint16_t tcp_pmtu_candidate(const struct tcp_conn *c)
 		lo++;
 	while (hi > lo && tcp_pmtu_sizes[hi - 1] > p->high)
 		hi--;
-	if (lo == hi || tcp_pmtu_too_little(c, tcp_pmtu_sizes[lo + (hi - lo) / 2]))
-		return 0;
-	return tcp_pmtu_sizes[lo + (hi - lo) / 2];
+	/* The middle; or what is above it, if only that is worth it. */
+	for (lo += (hi - lo) / 2; lo < hi; lo++) {
+		if (!tcp_pmtu_too_little(c, tcp_pmtu_sizes[lo]))
+			return tcp_pmtu_sizes[lo];
+	}
+	return 0;
 }
 
 static void tcp_pmtu_end_search(struct tcp_conn *c)
