@@ -39,17 +39,22 @@ static bool esp_selector_equal(const struct esp_selector *a, const struct esp_se
 	       a->src_port == b->src_port && a->dst_port == b->dst_port;
 }
 
-/** But for what may change: a NAT's address and ports, and limits. */
-static bool esp_state_equal(const struct esp_state *a, const struct esp_state *b)
+/** Are packets of one authentic to the other? The ICV knows nothing of addresses. */
+static bool esp_state_has_key(const struct esp_state *a, const struct esp_state *b)
 {
-	return a->spi == b->spi && a->reqid == b->reqid && a->tunnel == b->tunnel &&
-	       a->esn == b->esn && a->udp == b->udp && a->window == b->window &&
-	       a->has_selector == b->has_selector &&
-	       (!a->has_selector || esp_selector_equal(&a->selector, &b->selector)) &&
-	       a->encryption == b->encryption && a->integrity == b->integrity &&
+	return a->spi == b->spi && a->encryption == b->encryption && a->integrity == b->integrity &&
 	       a->key_len == b->key_len && memcmp(a->key, b->key, a->key_len) == 0 &&
 	       memcmp(a->salt, b->salt, sizeof a->salt) == 0 &&
 	       memcmp(a->auth_key, b->auth_key, sizeof a->auth_key) == 0;
+}
+
+/** But for what may change: addresses, UDP and its ports as NATs are met, and limits. */
+static bool esp_state_equal(const struct esp_state *a, const struct esp_state *b)
+{
+	return a->reqid == b->reqid && a->tunnel == b->tunnel && a->esn == b->esn &&
+	       a->window == b->window && a->has_selector == b->has_selector &&
+	       (!a->has_selector || esp_selector_equal(&a->selector, &b->selector)) &&
+	       esp_state_has_key(a, b);
 }
 
 /** @return the SA of the same SPI and destination that is in force; ESP_STATES_MAX: none is. */
@@ -58,23 +63,12 @@ static unsigned esp_database_same(const struct esp_database *db, const struct es
 	return db->file ? esp_file_find(db->file, s->spi, &s->dst) : ESP_STATES_MAX;
 }
 
-/** Its peer has moved. @return as esp_database_same(): the SA that is in @p f elsewhere now. */
-static unsigned esp_database_moved(
-	const struct esp_database *db, const struct esp_file *f, const struct esp_state *s)
-{
-	for (unsigned i = 0; i < esp_database_count(db); i++) {
-		const struct esp_state *old = &db->file->state[i];
-
-		if (old->outbound && esp_state_equal(old, s) &&
-			esp_file_find(f, s->spi, &old->dst) == ESP_STATES_MAX)
-			return i;
-	}
-	return ESP_STATES_MAX;
-}
-
-/** @param was where it goes on; NULL: it begins. */
+/**
+ * @param sequence as of struct esp_sa_config.
+ * @param was where it goes on; NULL: it begins.
+ */
 static int esp_database_create(const struct esp_database *db, const struct esp_state *s,
-	const struct esp_ended_sa *was, struct esp_sa **out)
+	uint64_t sequence, const struct esp_ended_sa *was, struct esp_sa **out)
 {
 	struct esp_sa_config c = {.spi = s->spi,
 		.outbound = s->outbound,
@@ -87,6 +81,7 @@ static int esp_database_create(const struct esp_database *db, const struct esp_s
 			.auth_key = s->auth_key},
 		.esn = s->esn,
 		.window = s->window,
+		.sequence = sequence,
 		.max_packets = s->max_packets,
 		.max_octets = s->max_octets,
 		.tunnel = s->tunnel,
@@ -98,12 +93,10 @@ static int esp_database_create(const struct esp_database *db, const struct esp_s
 
 	int rc;
 
-	if (was) {
-		c.sequence = was->sequence;
+	if (was)
 		c.iv_base = was->iv_base;
-	} else {
+	else
 		db->random.fill(db->random.ctx, &c.iv_base, sizeof c.iv_base);
-	}
 	rc = esp_sa_create(&c, out);
 	if (rc == 0 && was) {
 		(*out)->packets = was->packets;
@@ -120,18 +113,61 @@ struct esp_update {
 	struct esp_ended_sa *was[ESP_STATES_MAX]; /**< of fresh ones; NULL: it is new */
 };
 
+/**
+ * One of its ends has moved. @return as esp_database_same(): the SA that is in @p f elsewhere now,
+ * and of several the one that has counted most.
+ */
+static unsigned esp_update_moved(const struct esp_update *u, const struct esp_database *db,
+	const struct esp_file *f, const struct esp_state *s)
+{
+	unsigned moved = ESP_STATES_MAX;
+
+	for (unsigned i = 0; i < esp_database_count(db); i++) {
+		const struct esp_state *old = &db->file->state[i];
+
+		if (!u->kept[i] && old->outbound == s->outbound && esp_state_equal(old, s) &&
+			esp_file_find(f, s->spi, &old->dst) == ESP_STATES_MAX &&
+			(moved == ESP_STATES_MAX ||
+				esp_sa_counted(db->sa[i]) > esp_sa_counted(db->sa[moved])))
+			moved = i;
+	}
+	return moved;
+}
+
+/** @return up to where packets of the inbound SA have come, to whatever address of ours. */
+static uint64_t esp_database_arrived(const struct esp_database *db, const struct esp_state *s)
+{
+	uint64_t top = 0;
+
+	for (unsigned i = 0; !s->outbound && i < esp_database_count(db); i++) {
+		const struct esp_state *old = &db->file->state[i];
+
+		if (!old->outbound && esp_sa_counted(db->sa[i]) > top && esp_state_has_key(old, s))
+			top = esp_sa_counted(db->sa[i]);
+	}
+	return top;
+}
+
 static int esp_update_add_fresh(
 	struct esp_update *u, struct esp_database *db, const struct esp_state *s, unsigned i)
 {
+	uint64_t sequence = esp_database_arrived(db, s);
+
 	if (db->ended) {
 		uint64_t name = esp_ended_name(db->ended, s);
+		struct esp_ended_sa *was = esp_ended_find(db->ended, name, &s->dst);
 
-		u->was[i] = esp_ended_find(db->ended, name);
-		if (!u->was[i] && esp_ended_is_lost(db->ended, name))
+		if (!was && esp_ended_is_lost(db->ended, name))
 			return -EKEYEXPIRED;
+		/* Two that send must not go on from one place: they would send each IV twice. */
+		if (was && s->outbound)
+			was->taken = true;
+		if (was && was->sequence > sequence)
+			sequence = was->sequence;
+		u->was[i] = was;
 	}
 	u->fresh[i] = true;
-	return esp_database_create(db, s, u->was[i], &u->sa[i]);
+	return esp_database_create(db, s, sequence, u->was[i], &u->sa[i]);
 }
 
 static int esp_update_add(
@@ -139,8 +175,8 @@ static int esp_update_add(
 {
 	unsigned old = esp_database_same(db, &f->state[i]);
 
-	if (old == ESP_STATES_MAX && f->state[i].outbound)
-		old = esp_database_moved(db, f, &f->state[i]);
+	if (old == ESP_STATES_MAX)
+		old = esp_update_moved(u, db, f, &f->state[i]);
 	if (old == ESP_STATES_MAX || u->kept[old])
 		return esp_update_add_fresh(u, db, &f->state[i], i);
 	/* Its key and the window would begin anew, and what was recorded would be believed. */
@@ -153,9 +189,12 @@ static int esp_update_add(
 
 static void esp_update_undo(struct esp_update *u, unsigned n)
 {
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
 		if (u->fresh[i])
 			esp_sa_destroy(u->sa[i]);
+		if (u->was[i])
+			u->was[i]->taken = false;
+	}
 }
 
 /** What an SA that stays takes of a new file; its key, window and sequence number are as they were.
@@ -164,6 +203,7 @@ static void esp_update_change(struct esp_sa *sa, const struct esp_state *s)
 {
 	sa->config.src = s->src;
 	sa->config.dst = s->dst;
+	sa->config.udp = s->udp;
 	sa->config.udp_src = s->udp_src;
 	sa->config.udp_dst = s->udp_dst;
 	sa->config.max_packets = s->max_packets;

@@ -38,7 +38,7 @@ uint64_t esp_ended_name(const struct esp_ended *e, const struct esp_state *s)
 {
 	const uint64_t word[] = {siphash(&e->key, s->key, sizeof s->key),
 		siphash(&e->key, s->auth_key, sizeof s->auth_key),
-		siphash(&e->key, s->salt, sizeof s->salt), siphash(&e->key, &s->dst, sizeof s->dst),
+		siphash(&e->key, s->salt, sizeof s->salt),
 		(uint64_t)s->spi << 32 | (uint64_t)s->encryption << 24 |
 			(uint64_t)s->integrity << 16 | (uint64_t)s->key_len << 8 | s->outbound};
 
@@ -47,12 +47,21 @@ uint64_t esp_ended_name(const struct esp_ended *e, const struct esp_state *s)
 
 /* ---- those that are known ------------------------------------------------------------------ */
 
-struct esp_ended_sa *esp_ended_find(struct esp_ended *e, uint64_t name)
+struct esp_ended_sa *esp_ended_find(struct esp_ended *e, uint64_t name, const struct ip_addr *dst)
 {
-	for (unsigned i = 0; i < ESP_ENDED_MAX; i++)
-		if (e->sa[i].order && e->sa[i].name == name)
-			return &e->sa[i];
-	return NULL;
+	struct esp_ended_sa *most = NULL;
+
+	for (unsigned i = 0; i < ESP_ENDED_MAX; i++) {
+		struct esp_ended_sa *at = &e->sa[i];
+
+		if (!at->order || at->name != name || at->taken)
+			continue;
+		if (ip_addr_equal(&at->dst, dst))
+			return at;
+		if (!most || at->sequence > most->sequence)
+			most = at;
+	}
+	return most;
 }
 
 void esp_ended_forget(struct esp_ended_sa *was)
@@ -105,16 +114,23 @@ static struct esp_ended_sa *esp_ended_place(struct esp_ended *e)
 
 void esp_ended_add(struct esp_ended *e, uint64_t name, const struct esp_sa *sa)
 {
-	uint64_t sequence = sa->config.outbound ? sa->sequence : sa->window.top;
-	struct esp_ended_sa *at;
+	uint64_t sequence = esp_sa_counted(sa);
+	struct esp_ended_sa *at = NULL;
 
 	if (sequence == 0)
 		return;
-	at = esp_ended_place(e);
-	if (at->order)
-		esp_ended_lose(e, at->name);
+	if (!sa->config.outbound)
+		at = esp_ended_find(e, name, &sa->config.dst);
+	if (at && at->sequence > sequence)
+		sequence = at->sequence;
+	if (!at) {
+		at = esp_ended_place(e);
+		if (at->order)
+			esp_ended_lose(e, at->name);
+	}
 	*at = (struct esp_ended_sa){.name = name,
 		.order = ++e->last,
+		.dst = sa->config.dst,
 		.sequence = sequence,
 		.iv_base = sa->config.iv_base,
 		.packets = sa->packets,

@@ -85,6 +85,12 @@ int esp_sa_create(const struct esp_sa_config *c, struct esp_sa **out);
 /** NULL is allowed. */
 void esp_sa_destroy(struct esp_sa *sa);
 
+/** @return the highest sequence number that it has sent or taken; 0: none. */
+static inline uint64_t esp_sa_counted(const struct esp_sa *sa)
+{
+	return sa->config.outbound ? sa->sequence : sa->window.top;
+}
+
 /**
  * Octets in memory of the caller, which is free before and behind them. Fields that change together
  * are not neighbours: compilers would change both by one load of what two stores have written.

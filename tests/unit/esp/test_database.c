@@ -16,6 +16,7 @@
 	"ip xfrm state add src " from " dst " to " proto esp spi " spi \
 	" aead 'rfc4106(gcm(aes))' 0x000102030405060708090a0b0c0d0e0fa0a1a2a3 128 " rest "\n"
 #define OUR   "10.0.0.1"
+#define OUR2  "10.0.0.11"
 #define PEER  "10.0.0.2"
 #define PAIR  SA(OUR, PEER, "0x100", "") SA(PEER, OUR, "0x200", "replay-window 64")
 #define HOSTS "ip xfrm policy add src " OUR " dst " PEER " "
@@ -43,9 +44,9 @@ static struct ip_addr addr(const char *text)
 
 static bool host_has(void *ctx, const struct ip_addr *a)
 {
-	struct ip_addr our = addr(OUR), our6 = addr("fd00::1");
+	struct ip_addr our = addr(OUR), our2 = addr(OUR2), our6 = addr("fd00::1");
 
-	return ip_addr_equal(a, &our) || ip_addr_equal(a, &our6);
+	return ip_addr_equal(a, &our) || ip_addr_equal(a, &our2) || ip_addr_equal(a, &our6);
 }
 
 static int update(const char *text)
@@ -243,6 +244,18 @@ static void ports_and_limits_change_and_the_rest_stays(void **state)
 	assert_int_equal(out->config.udp_dst, 4502);
 	assert_int_equal(out->config.max_packets, 9);
 	assert_int_equal(out->config.max_octets, 90);
+	/* It is gone, and is back. */
+	assert_int_equal(update(PAIR BOTH), 0);
+	assert_ptr_equal(esp_database_find(&db, &our, 0x200), in);
+	assert_false(in->config.udp || out->config.udp || db.udp);
+	assert_int_equal(
+		update(SA(OUR, PEER, "0x100", "encap espinudp 4500 4503 0.0.0.0") SA(PEER, OUR,
+			"0x200", "replay-window 64 encap espinudp 4503 4500 0.0.0.0") BOTH),
+		0);
+	assert_ptr_equal(esp_database_find_outbound(&db, &peer, 0x100), out);
+	assert_true(in->config.udp && out->config.udp && db.udp);
+	assert_int_equal(out->config.udp_dst, 4503);
+	assert_int_equal(out->sequence, 77);
 }
 
 /** A NAT, or a peer that moves, has another address: the keys and the SPI are the same. */
@@ -283,6 +296,97 @@ static void a_peer_moves_with_its_sas(void **state)
 	assert_ptr_equal(esp_database_find_outbound(&db, &out->config.dst, 0x100), out);
 	moved = addr("10.0.0.5");
 	assert_ptr_equal(esp_database_find_outbound(&db, &moved, 0x100), other);
+}
+
+/** Up to @p top nothing is taken again, and one more is. */
+static void expect_arrived(const struct esp_sa *in, uint64_t top)
+{
+	for (uint64_t n = 1; n <= top; n++)
+		assert_int_not_equal(esp_window_check(&in->window, n), ESP_WINDOW_NEW);
+	assert_int_equal(esp_window_check(&in->window, top + 1), ESP_WINDOW_NEW);
+}
+
+/** RFC 4555, and it is our end. What was recorded can be sent to the new address. */
+static void we_move_with_our_sas(void **state)
+{
+	struct ip_addr our = addr(OUR), our2 = addr(OUR2), peer = addr(PEER);
+	struct esp_sa *in, *out;
+
+	assert_int_equal(update(PAIR), 0);
+	in = esp_database_find(&db, &our, 0x200);
+	out = esp_database_find_outbound(&db, &peer, 0x100);
+	esp_window_accept(&in->window, 70);
+	out->sequence = 77;
+	assert_int_equal(update(SA(OUR2, PEER, "0x100", "") SA(PEER, OUR2, "0x200",
+				 "replay-window 64") "ip xfrm policy add src " PEER " dst " OUR2
+						     " dir in tmpl proto esp\n"),
+		0);
+	assert_null(esp_database_find(&db, &our, 0x200));
+	assert_ptr_equal(esp_database_find(&db, &our2, 0x200), in);
+	assert_true(ip_addr_equal(&in->config.dst, &our2));
+	assert_int_equal(in->window.top, 70);
+	assert_ptr_equal(esp_database_find_outbound(&db, &peer, 0x100), out);
+	assert_int_equal(out->sequence, 77);
+	/* As IKE does it, which removes the SA before it adds it. */
+	assert_int_equal(update(""), 0);
+	assert_int_equal(update(PAIR), 0);
+	expect_arrived(esp_database_find(&db, &our, 0x200), 70);
+	assert_int_equal(esp_database_find_outbound(&db, &peer, 0x100)->sequence, 77);
+	/* And with what makes it another SA, but not another key. */
+	assert_int_equal(update(SA(PEER, OUR2, "0x200", "replay-window 128 reqid 7")), 0);
+	expect_arrived(esp_database_find(&db, &our2, 0x200), 70);
+}
+
+/** An administrator may give one key to two addresses of ours. */
+static void what_came_to_one_address_is_not_taken_at_another(void **state)
+{
+	struct ip_addr our = addr(OUR), our2 = addr(OUR2);
+	const char *both = SA(PEER, OUR, "0x200", "replay-window 64")
+		SA(PEER, OUR2, "0x200", "replay-window 64");
+
+	assert_int_equal(update(SA(PEER, OUR, "0x200", "replay-window 64")), 0);
+	esp_window_accept(&esp_database_find(&db, &our, 0x200)->window, 70);
+	assert_int_equal(update(both), 0);
+	expect_arrived(esp_database_find(&db, &our2, 0x200), 70);
+	/* Of two that end the one that has come further tells. */
+	esp_window_accept(&esp_database_find(&db, &our2, 0x200)->window, 90);
+	assert_int_equal(update(""), 0);
+	assert_int_equal(update(both), 0);
+	expect_arrived(esp_database_find(&db, &our, 0x200), 90);
+	expect_arrived(esp_database_find(&db, &our2, 0x200), 90);
+}
+
+#define IN(rest)   SA(PEER, OUR, "0x300", rest)
+#define OUT_TO(to) SA(OUR, to, "0x100", "")
+
+/** One SPI and one key to all: no two go on with the IVs of one. */
+static void of_two_that_come_back_each_has_its_own_ivs(void **state)
+{
+	struct ip_addr a = addr(PEER), b = addr("10.0.0.3"), c = addr("10.0.0.4");
+	struct esp_sa *sa;
+	uint64_t iv_base;
+
+	assert_int_equal(update(IN("") OUT_TO(PEER) OUT_TO("10.0.0.3")), 0);
+	esp_database_find_outbound(&db, &a, 0x100)->sequence = 77;
+	sa = esp_database_find_outbound(&db, &b, 0x100);
+	sa->sequence = 500;
+	iv_base = sa->config.iv_base;
+	assert_int_equal(update(IN("")), 0);
+	/* A file that is refused has taken neither up. */
+	assert_int_equal(update(OUT_TO("10.0.0.4") OUT_TO("10.0.0.5") IN("reqid 7")), -EINVAL);
+	assert_int_equal(update(IN("") OUT_TO("10.0.0.3") OUT_TO(PEER)), 0);
+	assert_int_equal(esp_database_find_outbound(&db, &a, 0x100)->sequence, 77);
+	assert_int_equal(esp_database_find_outbound(&db, &b, 0x100)->sequence, 500);
+	/* One that was never there goes on in place of one that was. */
+	assert_int_equal(update(IN("")), 0);
+	assert_int_equal(update(OUT_TO("10.0.0.4") OUT_TO(PEER) OUT_TO("10.0.0.3")), 0);
+	sa = esp_database_find_outbound(&db, &c, 0x100);
+	assert_int_equal(sa->sequence, 500);
+	assert_true(sa->config.iv_base == iv_base);
+	assert_int_equal(esp_database_find_outbound(&db, &a, 0x100)->sequence, 77);
+	sa = esp_database_find_outbound(&db, &b, 0x100);
+	assert_int_equal(sa->sequence, 0);
+	assert_true(sa->config.iv_base != iv_base);
 }
 
 /** It would else send an IV again under its key, and take what was recorded. */
@@ -486,6 +590,9 @@ int main(void)
 		TEST(a_changed_sa_leaves_all_as_it_was),
 		TEST(ports_and_limits_change_and_the_rest_stays),
 		TEST(a_peer_moves_with_its_sas),
+		TEST(we_move_with_our_sas),
+		TEST(what_came_to_one_address_is_not_taken_at_another),
+		TEST(of_two_that_come_back_each_has_its_own_ivs),
 		TEST(an_sa_that_comes_back_goes_on),
 		TEST(an_sa_with_another_key_begins),
 		TEST(what_ended_is_known_until_a_file_is_in_force),

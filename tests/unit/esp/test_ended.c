@@ -39,6 +39,13 @@ static void end(uint64_t name)
 	esp_ended_add(ended, name, &sa);
 }
 
+static const struct ip_addr nowhere;
+
+static struct esp_ended_sa *find(uint64_t name)
+{
+	return esp_ended_find(ended, name, &nowhere);
+}
+
 static struct esp_state one(void)
 {
 	struct esp_state s = {.spi = 0x100, .key_len = 16, .window = 64};
@@ -52,23 +59,23 @@ static struct esp_state one(void)
 /** What its packets are authentic by, and nothing else. */
 static void a_name_is_of_what_packets_are_authentic_by(void **state)
 {
-	struct esp_state s = one(), other[9];
+	struct esp_state s = one(), other[8];
 	uint64_t name = esp_ended_name(ended, &s);
 
-	for (unsigned i = 0; i < 9; i++)
+	for (unsigned i = 0; i < 8; i++)
 		other[i] = s;
 	other[0].key[ESP_KEY_MAX - 1] ^= 1;
 	other[1].auth_key[ESP_AUTH_KEY_MAX - 1] ^= 1;
 	other[2].salt[0] ^= 1;
-	other[3].dst.b[15] ^= 1;
-	other[4].spi++;
-	other[5].key_len = 32;
-	other[6].encryption++;
-	other[7].integrity++;
-	other[8].outbound = true;
-	for (unsigned i = 0; i < 9; i++)
+	other[3].spi++;
+	other[4].key_len = 32;
+	other[5].encryption++;
+	other[6].integrity++;
+	other[7].outbound = true;
+	for (unsigned i = 0; i < 8; i++)
 		assert_true(esp_ended_name(ended, &other[i]) != name);
 	s.src.b[15] ^= 1;
+	s.dst.b[15] ^= 1;
 	s.reqid = 7;
 	s.window = 4096;
 	s.max_packets = s.max_octets = 90;
@@ -81,23 +88,55 @@ static void one_that_ended_is_known_until_it_is_back(void **state)
 	struct esp_sa in = {.octets = 50};
 	struct esp_ended_sa *was;
 
-	assert_null(esp_ended_find(ended, 77));
+	assert_null(find(77));
 	end(77);
-	was = esp_ended_find(ended, 77);
+	was = find(77);
 	assert_non_null(was);
 	assert_int_equal(was->sequence, 77);
 	assert_int_equal(was->iv_base, 9);
 	assert_int_equal(was->packets, 77);
 	esp_ended_forget(was);
-	assert_null(esp_ended_find(ended, 77));
+	assert_null(find(77));
 	assert_false(esp_ended_is_lost(ended, 77));
 	/* Of an inbound one the window tells. */
 	in.window.top = 70;
 	esp_ended_add(ended, 78, &in);
-	was = esp_ended_find(ended, 78);
+	was = find(78);
 	assert_non_null(was);
 	assert_int_equal(was->sequence, 70);
 	assert_int_equal(was->octets, 50);
+}
+
+static void end_at(uint64_t name, bool outbound, uint8_t dst, uint64_t counted)
+{
+	const struct esp_sa sa = {.config = {.outbound = outbound, .dst = {{dst}}},
+		.sequence = outbound ? counted : 0,
+		.window.top = outbound ? 0 : counted};
+
+	esp_ended_add(ended, name, &sa);
+}
+
+/** Inbound ones may be sent what was recorded of each other; outbound ones have each their IVs. */
+static void of_one_name_the_highest_count_is_known(void **state)
+{
+	const struct ip_addr first = {{1}};
+	struct esp_ended_sa *was;
+
+	end_at(77, false, 1, 70);
+	end_at(77, false, 2, 90);
+	end_at(77, false, 3, 80);
+	was = esp_ended_find(ended, 77, &first);
+	assert_int_equal(was->sequence, 90);
+	esp_ended_forget(was);
+	assert_null(esp_ended_find(ended, 77, &first));
+	end_at(78, true, 1, 70);
+	end_at(78, true, 2, 90);
+	assert_int_equal(find(78)->sequence, 90);
+	assert_int_equal(esp_ended_find(ended, 78, &first)->sequence, 70);
+	find(78)->taken = true;
+	assert_int_equal(find(78)->sequence, 70);
+	find(78)->taken = true;
+	assert_null(find(78));
 }
 
 static void of_many_the_first_are_lost(void **state)
@@ -106,24 +145,24 @@ static void of_many_the_first_are_lost(void **state)
 
 	for (uint64_t name = 1; name <= ESP_ENDED_MAX; name++)
 		end(name);
-	assert_non_null(esp_ended_find(ended, 1));
+	assert_non_null(find(1));
 	/* One that has counted nothing takes nobody's place. */
 	esp_ended_add(ended, 5000, &unused);
-	assert_null(esp_ended_find(ended, 5000));
-	assert_non_null(esp_ended_find(ended, 1));
+	assert_null(find(5000));
+	assert_non_null(find(1));
 	/* Nor does one for which there is a place. */
-	esp_ended_forget(esp_ended_find(ended, 1));
+	esp_ended_forget(find(1));
 	end(1);
-	assert_non_null(esp_ended_find(ended, 2));
+	assert_non_null(find(2));
 	/* Now it is the last. */
 	end(5001);
 	end(5002);
 	for (uint64_t name = 2; name <= 3; name++) {
-		assert_null(esp_ended_find(ended, name));
+		assert_null(find(name));
 		assert_true(esp_ended_is_lost(ended, name));
 	}
-	assert_non_null(esp_ended_find(ended, 1));
-	assert_non_null(esp_ended_find(ended, 4));
+	assert_non_null(find(1));
+	assert_non_null(find(4));
 	assert_false(esp_ended_is_lost(ended, 1));
 	assert_false(esp_ended_is_lost(ended, 4));
 }
@@ -139,7 +178,7 @@ static void none_that_was_lost_is_forgotten(void **state)
 	for (uint64_t i = 1; i <= 2 * ESP_ENDED_MAX; i++)
 		assert_true(esp_ended_is_lost(ended, i * step));
 	for (uint64_t i = 2 * ESP_ENDED_MAX + 1; i <= 3 * ESP_ENDED_MAX; i++)
-		assert_non_null(esp_ended_find(ended, i * step));
+		assert_non_null(find(i * step));
 	for (uint64_t i = 1; i <= 100000; i++)
 		mistaken += esp_ended_is_lost(ended, ~(i * step));
 	assert_in_range(mistaken, 0, 100);
@@ -151,6 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_name_is_of_what_packets_are_authentic_by),
 		TEST(one_that_ended_is_known_until_it_is_back),
+		TEST(of_one_name_the_highest_count_is_known),
 		TEST(of_many_the_first_are_lost),
 		TEST(none_that_was_lost_is_forgotten),
 	};
