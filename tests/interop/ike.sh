@@ -2,53 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ESP with Linux's, by keys of IKEv2: Debian's strongSwan at both ends, as it is, and scripts/ipsec-file, which writes what the
 # daemon of our side has agreed on. That daemon is in the guest, too: kernels that have ESP to give SAs to are few.
-# shellcheck source=tests/interop/esp_lib.sh
-source "$(dirname "$0")/esp_lib.sh"
-
-# Each look asks the guest, which takes its time.
-looks=20
-
-# ---- what the daemons have agreed on ----------------------------------------------------------------
-
-# The file that is written for us, as it comes to be. Every SA that it ever had is remembered, for tshark.
-follow() {
-	local line lines
-	mapfile -t lines < <(guest control "cat /tmp/keeper/ipsec")
-	[[ ${lines[*]} != "${now[*]}" ]] || return 0
-	now=("${lines[@]}")
-	we_have "${now[@]}"
-	for line in "${now[@]}"; do
-		[[ $line != *' state add '* || " ${sas[*]}" == *" $line"* ]] || sas+=("$line")
-	done
-}
-
-# So many SAs were agreed on since the beginning.
-seen() { # COUNT
-	follow
-	((${#sas[@]} == $1))
-}
-
-# Our end has read the file, which has so many SAs for what comes; that of before stays for some seconds.
-receives_by() { # COUNT
-	follow
-	metrics | grep -Eq "^uiwarp_esp_sas_in\{.*\} $1\$"
-}
-
-# What one of the daemons is told to do.
-ike() { # SIDE WORDS-FOR-SWANCTL...
-	guest control "ike $*" >"$case_dir/ike" 2>&1 || { cat "$case_dir/ike"; say "strongSwan did not do: $*"; return 1; }
-}
-
-negotiated() { # FUNCTION [ARGUMENT]...
-	now=() sas=()
-	guest control keeper >"$case_dir/keeper" || { cat "$case_dir/keeper"; say "no daemons"; return 1; }
-	guest control "ike keeper --terminate --ike uiwarp --force" >/dev/null || true
-	guest control "speak $dialect" >"$case_dir/keeper" || { cat "$case_dir/keeper"; say "they do not speak $dialect"; return 1; }
-	guest control insecure || return 1
-	{ ike "$initiator" --initiate --child rdma && wait_for "$looks" seen 2; } ||
-		{ guest control "tail -n 30 /tmp/keeper/log /tmp/linux/log"; say "no SAs"; return 1; }
-	protected "$@"
-}
+# shellcheck source=tests/interop/ike_lib.sh
+source "$(dirname "$0")/ike_lib.sh"
 
 # ---- kinds of cases ---------------------------------------------------------------------------------
 
