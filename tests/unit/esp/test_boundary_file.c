@@ -3,6 +3,7 @@
 #include "ends.h"
 
 #include "base/bytes.h"
+#include "ip/stack.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -202,6 +203,39 @@ static void an_sa_that_comes_back_goes_on(void **state)
 	ends_end();
 }
 
+/**
+ * Another station has claimed our address while the file is read: it is ours still, and its SAs do
+ * not end. Nothing would have the file read again when the address is in use again.
+ */
+static void an_address_that_is_not_in_use_keeps_its_sas(void **state)
+{
+	struct ip_addr our;
+	struct local_addr *l;
+	char *text;
+
+	ends.v6 = true;
+	text = ends_both_ways("", "");
+	ends_begin(text, text);
+	our = ends_addr(ends_addr_of(&ends.a));
+	l = local_find(ends.a.ip, &our);
+	assert_non_null(l);
+	l->state = LOCAL_DUPLICATE;
+	ends_write_file(ends.a.path, ends_both_ways("# another one\n", ""));
+	esp_boundary_look(ends.a.esp, ends.now);
+	assert_int_equal(end_stats(&ends.a)->reloads, 1);
+	assert_int_equal(end_stats(&ends.a)->sas_in, 1);
+	assert_int_equal(end_stats(&ends.a)->sas_out, 1);
+	l->state = LOCAL_PREFERRED;
+	assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
+	end_give(&ends.b, end_take(&ends.a));
+	end_expect_delivered(&ends.b, 1);
+	assert_int_equal(end_send_one(&ends.b, SEGMENT), 0);
+	end_give(&ends.a, end_take(&ends.b));
+	end_expect_delivered(&ends.a, 1);
+	ends_end();
+	ends.v6 = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +245,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_stays_wrong_is_read_once),
 		cmocka_unit_test(a_new_sa_is_taken_as_soon_as_it_is_used),
 		cmocka_unit_test(an_sa_that_comes_back_goes_on),
+		cmocka_unit_test(an_address_that_is_not_in_use_keeps_its_sas),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
