@@ -25,7 +25,8 @@ static const struct {
 		"the peer has started anew with its keys: give both new ones, or SAs without a "
 		"\"replay-window\""},
 	{offsetof(struct esp_stats, rx_clear), "packets came in the clear that a policy protects",
-		"let the peer's file of \"ipsec\" protect them, too"},
+		"let the peer's file of \"ipsec\" protect them, too; if it sends ESP in UDP, let "
+		"\"encap\" of the SAs to us name the port that it sends to"},
 	{offsetof(struct esp_stats, rx_mismatch), "packets came by an SA that is not for them",
 		"compare mode, reqid and selectors of \"state\" and \"policy\" in the file of "
 		"\"ipsec\""},
