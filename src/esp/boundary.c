@@ -243,7 +243,8 @@ static enum esp_udp_kind esp_boundary_udp_kind(const struct esp_boundary *b,
 {
 	uint32_t at = l4_off + UDP_LEN, len;
 
-	if (!b->db.udp || f->proto != UDP_PROTO || f->dst_port != ESP_UDP_PORT || m->pkt_len <= at)
+	if (f->proto != UDP_PROTO || !esp_database_has_port(&b->db, f->dst_port) ||
+		m->pkt_len <= at)
 		return ESP_UDP_IKE;
 	len = m->pkt_len - at;
 	/* IP has put that much together. */
@@ -361,7 +362,7 @@ static bool esp_boundary_clear(void *ctx, const struct ip_flow *f)
 
 	/* Who has sent it is not known before it is opened. */
 	if (f->proto == ESP_PROTO ||
-		(b->db.udp && f->proto == UDP_PROTO && f->dst_port == ESP_UDP_PORT))
+		(f->proto == UDP_PROTO && esp_database_has_port(&b->db, f->dst_port)))
 		return false;
 	return esp_boundary_arrive(ctx, f, NULL, NULL) == IP_IPSEC_PASS;
 }

@@ -235,6 +235,25 @@ static void esp_update_end(struct esp_update *u, struct esp_database *db, unsign
 	}
 }
 
+/** How many there are, and where they come to. */
+static void esp_update_count(struct esp_database *db, const struct esp_file *f)
+{
+	db->inbound = db->outbound = 0;
+	if (db->udp)
+		memset(db->udp_ports, 0, sizeof db->udp_ports);
+	db->udp = false;
+	for (unsigned i = 0; i < f->n_states; i++) {
+		const struct esp_state *s = &f->state[i];
+
+		db->outbound += s->outbound;
+		db->inbound += !s->outbound;
+		if (s->outbound || !s->udp)
+			continue;
+		db->udp = true;
+		db->udp_ports[s->udp_dst / 64] |= UINT64_C(1) << s->udp_dst % 64;
+	}
+}
+
 static void esp_update_finish(struct esp_update *u, struct esp_database *db, struct esp_file *f)
 {
 	esp_update_end(u, db, f->n_states);
@@ -242,17 +261,9 @@ static void esp_update_finish(struct esp_update *u, struct esp_database *db, str
 	db->file = f;
 	memcpy(db->sa, u->sa, f->n_states * sizeof db->sa[0]);
 	memset(db->flow, 0, sizeof db->flow);
-	db->inbound = db->outbound = 0;
-	db->udp = false;
-	for (unsigned i = 0; i < f->n_states; i++) {
+	for (unsigned i = 0; i < f->n_states; i++)
 		esp_update_change(db->sa[i], &f->state[i]);
-		if (f->state[i].outbound) {
-			db->outbound++;
-		} else {
-			db->inbound++;
-			db->udp = db->udp || f->state[i].udp;
-		}
-	}
+	esp_update_count(db, f);
 }
 
 int esp_database_update(struct esp_database *db, struct esp_file *file, char *why, size_t size)

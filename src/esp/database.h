@@ -34,6 +34,8 @@ struct esp_database {
 	struct esp_ended *ended;           /**< NULL: none has */
 	unsigned inbound, outbound;        /**< how many there are */
 	bool udp;                          /**< an inbound one is in UDP */
+	/** To which of our ports, as `encap` says: one bit each. */
+	uint64_t udp_ports[(UINT16_MAX + 1) / 64];
 	struct esp_flow_entry flow[ESP_FLOWS];
 };
 
@@ -70,6 +72,12 @@ enum esp_arrival {
 /** @param secured the SA that it came by; NULL: it came in the clear. */
 enum esp_arrival esp_database_input(
 	struct esp_database *db, const struct ip_flow *f, const struct esp_sa *secured);
+
+/** May what comes to @p port be ESP in UDP (RFC 3948)? */
+static inline bool esp_database_has_port(const struct esp_database *db, uint16_t port)
+{
+	return db->udp && db->udp_ports[port / 64] >> port % 64 & 1;
+}
 
 /** The inbound SA of an ESP packet to @p dst (RFC 4301 section 4.1); NULL: there is none. */
 struct esp_sa *esp_database_find(

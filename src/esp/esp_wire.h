@@ -34,6 +34,6 @@ enum {
 };
 
 /** RFC 3948 sections 2.1 to 2.3. */
-enum { ESP_UDP_PORT = 4500, ESP_UDP_MARKER_LEN = 4, ESP_UDP_KEEPALIVE_OCTET = 0xff };
+enum { ESP_UDP_MARKER_LEN = 4, ESP_UDP_KEEPALIVE_OCTET = 0xff };
 
 #endif

@@ -35,7 +35,7 @@ enum esp_verdict esp_decapsulate(struct esp_sa *sa, struct esp_buffer *b, size_t
  */
 size_t esp_room(const struct esp_sa_config *c, bool v4, size_t mtu);
 
-/** What came to UDP port 4500 (RFC 3948 section 2). */
+/** What came to a UDP port that ESP may come to (RFC 3948 section 2). */
 enum esp_udp_kind {
 	ESP_UDP_ESP,
 	ESP_UDP_IKE,       /**< behind the non-ESP marker */

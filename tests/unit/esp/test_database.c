@@ -240,6 +240,8 @@ static void ports_and_limits_change_and_the_rest_stays(void **state)
 	assert_ptr_equal(esp_database_find_outbound(&db, &peer, 0x100), out);
 	assert_int_equal(in->window.top, 70);
 	assert_int_equal(in->config.udp_src, 4502);
+	assert_true(esp_database_has_port(&db, 4500));
+	assert_false(esp_database_has_port(&db, 4502));
 	assert_int_equal(out->sequence, 77);
 	assert_int_equal(out->config.udp_dst, 4502);
 	assert_int_equal(out->config.max_packets, 9);
@@ -247,13 +249,14 @@ static void ports_and_limits_change_and_the_rest_stays(void **state)
 	/* It is gone, and is back. */
 	assert_int_equal(update(PAIR BOTH), 0);
 	assert_ptr_equal(esp_database_find(&db, &our, 0x200), in);
-	assert_false(in->config.udp || out->config.udp || db.udp);
+	assert_false(in->config.udp || out->config.udp || esp_database_has_port(&db, 4500));
 	assert_int_equal(
 		update(SA(OUR, PEER, "0x100", "encap espinudp 4500 4503 0.0.0.0") SA(PEER, OUR,
-			"0x200", "replay-window 64 encap espinudp 4503 4500 0.0.0.0") BOTH),
+			"0x200", "replay-window 64 encap espinudp 4503 4510 0.0.0.0") BOTH),
 		0);
 	assert_ptr_equal(esp_database_find_outbound(&db, &peer, 0x100), out);
-	assert_true(in->config.udp && out->config.udp && db.udp);
+	assert_true(in->config.udp && out->config.udp && esp_database_has_port(&db, 4510));
+	assert_false(esp_database_has_port(&db, 4500));
 	assert_int_equal(out->config.udp_dst, 4503);
 	assert_int_equal(out->sequence, 77);
 }
