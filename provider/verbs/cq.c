@@ -237,13 +237,13 @@ int cq_destroy(struct ibv_cq *ibv)
 {
 	struct cq *cq = OBJECT_OF(cq, ibv);
 	struct ibv_context *context = ibv->context;
-	int rc = rnic_cq_destroy(cq->rnic);
+	int rc = rnic_cq_retire(cq->rnic);
 	uint32_t comp_reported;
 
 	if (rc != 0)
 		return fail_errno(rc);
-	/* From here the RNIC tells of it no more. Events that are held are acknowledged first.
-	 */
+	/* From here the RNIC tells of it no more. Events that are held are acknowledged first, by
+	 * threads that may use it until then. */
 	comp_reported = cq_leave_channel(cq);
 	async_forget(context, &cq->async_reported);
 	pthread_mutex_lock(&ibv->mutex);
@@ -254,6 +254,7 @@ int cq_destroy(struct ibv_cq *ibv)
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
 	pthread_mutex_destroy(&cq->polling);
+	rnic_cq_free(cq->rnic);
 	if (cq->domain)
 		pd_put(&cq->domain->ibv);
 	context_withdraw(context, &cq->object);

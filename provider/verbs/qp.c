@@ -179,7 +179,8 @@ int qp_destroy(struct ibv_qp *ibv)
 	if (rnic_qp_is_attached(qp->rnic))
 		return fail_errno(-EBUSY);
 	context_withdraw(context, &qp->object);
-	rnic_qp_destroy(qp->rnic);
+	rnic_qp_retire(qp->rnic);
+	/* A thread that has yet to acknowledge an event may use it until then. */
 	async_forget(context, &qp->async_reported);
 	pthread_mutex_lock(&ibv->mutex);
 	while (ibv->events_completed != qp->async_reported)
@@ -187,6 +188,7 @@ int qp_destroy(struct ibv_qp *ibv)
 	pthread_mutex_unlock(&ibv->mutex);
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
+	rnic_qp_free(qp->rnic);
 	free(qp);
 	pd_put(pd);
 	context_put(context);

@@ -84,10 +84,11 @@ int srq_destroy(struct ibv_srq *ibv)
 	struct srq *srq = OBJECT_OF(srq, ibv);
 	struct ibv_context *context = ibv->context;
 	struct ibv_pd *pd = ibv->pd;
-	int rc = rnic_srq_destroy(srq->rnic);
+	int rc = rnic_srq_retire(srq->rnic);
 
 	if (rc != 0)
 		return fail_errno(rc);
+	/* A thread that has yet to acknowledge an event may use it until then. */
 	async_forget(context, &srq->async_reported);
 	pthread_mutex_lock(&ibv->mutex);
 	while (ibv->events_completed != srq->async_reported)
@@ -95,6 +96,7 @@ int srq_destroy(struct ibv_srq *ibv)
 	pthread_mutex_unlock(&ibv->mutex);
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
+	rnic_srq_free(srq->rnic);
 	context_withdraw(context, &srq->object);
 	free(srq);
 	pd_put(pd);

@@ -103,7 +103,7 @@ int rnic_cq_create(struct rnic *r, uint32_t cqe, rnic_cq_notify_fn *notify, void
 	return rc;
 }
 
-int rnic_cq_destroy(struct rnic_cq *cq)
+int rnic_cq_retire(struct rnic_cq *cq)
 {
 	struct rnic *r = cq->rnic;
 	bool busy;
@@ -111,6 +111,8 @@ int rnic_cq_destroy(struct rnic_cq *cq)
 	engine_lock(r->engine);
 	busy = !LIST_EMPTY(&cq->senders) || !LIST_EMPTY(&cq->receivers);
 	if (!busy) {
+		cq->retired = true;
+		cq->notify = NULL;
 		r->cq_count--;
 		if (r->walk_cq == cq)
 			r->walk_cq = LIST_NEXT(cq, link);
@@ -118,13 +120,24 @@ int rnic_cq_destroy(struct rnic_cq *cq)
 		timer_stop(&r->engine->wheel, &cq->moderate_timer);
 	}
 	engine_unlock(r->engine);
-	if (busy)
-		return -EBUSY;
+	return busy ? -EBUSY : 0;
+}
+
+void rnic_cq_free(struct rnic_cq *cq)
+{
 	pthread_spin_destroy(&cq->lock);
 	free(cq->ring);
 	free(cq->times);
 	free(cq);
-	return 0;
+}
+
+int rnic_cq_destroy(struct rnic_cq *cq)
+{
+	int rc = rnic_cq_retire(cq);
+
+	if (!rc)
+		rnic_cq_free(cq);
+	return rc;
 }
 
 int rnic_cq_keep_times(struct rnic_cq *cq)

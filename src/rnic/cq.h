@@ -26,6 +26,7 @@ struct rnic_cq {
 	rnic_cq_notify_fn *notify;
 	void *context;
 	LIST_HEAD(, rnic_qp) senders, receivers;
+	bool retired; /**< no QP may begin to use it; under the engine's lock */
 
 	/* Changed with both locks held (resize), so read under either. */
 	struct cq_entry *ring;

@@ -203,7 +203,7 @@ int ep_param_verify(const struct rnic *r, const struct rnic_conn_param *p, bool 
 	const struct rnic_qp *qp = p->qp;
 	unsigned max = MPA_PRIVATE_MAX - (enhanced ? MPA_ENHANCED_LEN : 0);
 
-	if (!qp || qp->rnic != r || qp->ud || qp->conn)
+	if (!qp || qp->rnic != r || qp->ud || qp->conn || qp->leaving)
 		return -EINVAL;
 	/* The program of a pairing may be in SQD before there is a stream. */
 	if (qp_state(qp) > (qp->pairing ? RNIC_QP_SQD : RNIC_QP_RTS))

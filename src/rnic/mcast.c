@@ -189,7 +189,7 @@ static int mcast_attach_qp(struct rnic_qp *qp, const struct ip_addr *group, bool
 	struct mcast_group *g;
 	int rc;
 
-	if (!qp->ud || !ip_addr_is_multicast(group))
+	if (!qp->ud || qp->leaving || !ip_addr_is_multicast(group))
 		return -EINVAL;
 	if (mcast_member_of(qp, group))
 		return 0;

@@ -52,7 +52,7 @@ static int qp_queues_init(struct rnic_qp *qp, const struct rnic_qp_init *init)
 	return qp->srq_rqe ? 0 : -ENOMEM;
 }
 
-static void qp_free(struct rnic_qp *qp)
+static void qp_release(struct rnic_qp *qp)
 {
 	pthread_spin_destroy(&qp->sq_lock);
 	recv_queue_fini(&qp->rq);
@@ -84,12 +84,20 @@ static uint32_t qp_id(uint32_t qp_num)
 	return qp_num & ((1u << RNIC_QP_SPACE_SHIFT) - 1);
 }
 
+/** Are all its queues there to stay? */
+static bool qp_has_queues(const struct rnic_qp *qp)
+{
+	return !qp->send_cq->retired && !qp->recv_cq->retired && !(qp->srq && qp->srq->retired);
+}
+
 /** Make it known. Engine's lock held. */
 static int qp_enroll(struct rnic_qp *qp)
 {
 	struct rnic *r = qp->rnic;
-	int rc = qp->ud ? ud_service_open(r) : 0;
+	int rc = qp_has_queues(qp) ? 0 : -EINVAL;
 
+	if (!rc && qp->ud)
+		rc = ud_service_open(r);
 	if (!rc)
 		rc = id_table_add(&r->qps, qp, &qp->num);
 	if (rc)
@@ -139,7 +147,7 @@ int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp
 		engine_unlock(r->engine);
 	}
 	if (rc) {
-		qp_free(qp);
+		qp_release(qp);
 		return rc;
 	}
 	qp_capacities(qp, init);
@@ -196,22 +204,14 @@ void qp_drop_connection(struct rnic_qp *qp)
 		conn_linger_end(qp->lingering);
 }
 
-int rnic_qp_destroy(struct rnic_qp *qp)
+void rnic_qp_retire(struct rnic_qp *qp)
 {
 	struct rnic *r = qp->rnic;
-	struct engine *e = r->engine;
-	bool ud = qp->ud != NULL;
 
-	/* A post in progress ends first, which may need the engine. A later one is the caller's
-	 * mistake. */
-	pthread_spin_lock(&qp->sq_lock);
-	pthread_spin_unlock(&qp->sq_lock);
-	engine_lock(e);
+	engine_lock(r->engine);
 	qp->leaving = true;
 	pairing_end(qp);
 	mcast_detach_all(qp);
-	if (!qp->srq)
-		recv_queue_wait_for_posts(&qp->rq);
 	ud_end(qp);
 	qp_drop_connection(qp);
 	LIST_REMOVE(qp, send_cq_link);
@@ -225,11 +225,32 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 	mw_unbind_all(qp);
 	if (qp->srq)
 		qp->srq->users--;
+	/* It takes no posts. One that has begun is dropped: see qp_serve(). */
+	atomic_store(&qp->state, RNIC_QP_RESET);
+	engine_unlock(r->engine);
+	if (qp->ud)
+		(void)mcast_commit(r, NULL, NULL);
+}
+
+void rnic_qp_free(struct rnic_qp *qp)
+{
+	struct engine *e = qp->rnic->engine;
+
+	/* A post in progress ends first, which may need the engine. */
+	pthread_spin_lock(&qp->sq_lock);
+	pthread_spin_unlock(&qp->sq_lock);
+	engine_lock(e);
+	if (!qp->srq)
+		recv_queue_wait_for_posts(&qp->rq);
 	engine_doorbell_cancel(e, &qp->doorbell);
 	engine_unlock(e);
-	qp_free(qp);
-	if (ud)
-		(void)mcast_commit(r, NULL, NULL);
+	qp_release(qp);
+}
+
+int rnic_qp_destroy(struct rnic_qp *qp)
+{
+	rnic_qp_retire(qp);
+	rnic_qp_free(qp);
 	return 0;
 }
 
@@ -393,9 +414,12 @@ static void qp_serve(struct engine_doorbell *d)
 {
 	struct rnic_qp *qp = container_of(d, struct rnic_qp, doorbell);
 
-	/* Posted just as it was reset. */
-	if (qp_state(qp) <= RNIC_QP_INIT)
+	/* Posted just as it was reset, or retired. */
+	if (qp_state(qp) <= RNIC_QP_INIT) {
 		qp_clear_sends(qp);
+		if (qp->leaving)
+			return;
+	}
 	if (qp->cq_failed && !qp->in_error)
 		qp_fail(qp);
 	if (qp->in_error) {

@@ -43,7 +43,7 @@ struct rnic_qp {
 	struct rnic_srq *srq;
 	struct rdmap_rqe *srq_rqe; /**< copy of the element under way, with an SRQ */
 	bool cq_failed;            /**< a CQ overflowed: the QP is about to fail */
-	bool leaving;              /**< destroyed or reset: makes no completions */
+	bool leaving;              /**< retired, or being reset: makes no completions */
 	bool failing;              /**< the program moves it to ERROR: raise no event */
 	bool in_error;             /**< flushed, and events raised */
 	bool closing;              /**< the orderly close has begun; the state is SQD */

@@ -138,7 +138,9 @@ int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr 
 		(mask & RNIC_QP_ORD && attr->ord > l->max_ord))
 		return -EINVAL;
 	engine_lock(e);
-	if (mask & RNIC_QP_STATE && !qp_modify_transition_ok(qp, attr->state))
+	if (qp->leaving)
+		rc = -EINVAL;
+	else if (mask & RNIC_QP_STATE && !qp_modify_transition_ok(qp, attr->state))
 		rc = -EINVAL;
 	else if (mask & RNIC_QP_PATH)
 		rc = qp_modify_begin_pairing(qp, mask, attr);

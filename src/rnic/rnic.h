@@ -261,6 +261,15 @@ typedef void rnic_cq_notify_fn(void *context);
  */
 int rnic_cq_create(struct rnic *r, uint32_t cqe, rnic_cq_notify_fn *notify, void *context,
 	struct rnic_cq **out);
+/**
+ * The first half of rnic_cq_destroy(), for a CQ that other threads may use yet, in any way but by
+ * this: it is empty and stays so, notifies of nothing, and no QP can be created with it.
+ * @return 0; -EBUSY: a QP uses it.
+ */
+int rnic_cq_retire(struct rnic_cq *cq);
+/** The second half: no thread uses it any more. */
+void rnic_cq_free(struct rnic_cq *cq);
+/** Both. @return as rnic_cq_retire(). */
 int rnic_cq_destroy(struct rnic_cq *cq);
 uint32_t rnic_cq_size(const struct rnic_cq *cq);
 
@@ -304,12 +313,18 @@ int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only);
  */
 int rnic_srq_create(struct rnic_pd *pd, uint32_t max_wr, uint32_t max_sge, uint32_t limit,
 	void *context, struct rnic_srq **out);
-/** @return 0; -EBUSY: a QP uses it. */
+/**
+ * As rnic_cq_retire(): posts and rnic_srq_set_limit() fail, and no QP can be created with it.
+ * @return 0; -EBUSY: a QP uses it.
+ */
+int rnic_srq_retire(struct rnic_srq *srq);
+void rnic_srq_free(struct rnic_srq *srq);
+/** Both. @return as rnic_srq_retire(). */
 int rnic_srq_destroy(struct rnic_srq *srq);
 /**
  * RNIC_EVENT_SRQ_LIMIT comes once, when there are fewer than @p limit elements: at once, if that is
  * so now; 0: never.
- * @return 0; -EINVAL: more than its elements.
+ * @return 0; -EINVAL: more than its elements, or it is retired.
  */
 int rnic_srq_set_limit(struct rnic_srq *srq, uint32_t limit);
 /** The real capacities, and the limit, which is 0 after its event. */
@@ -339,16 +354,23 @@ struct rnic_qp_init {
 };
 
 /**
- * @return 0; -EINVAL: a limit exceeded or no CQ; -ENOMEM; of a UD QP also -EOPNOTSUPP: there are
- *         none, -EADDRINUSE: its UDP port is taken.  @p init gets the real capacities.
+ * @return 0; -EINVAL: a limit exceeded, no CQ, or a queue is retired; -ENOMEM; of a UD QP also
+ * -EOPNOTSUPP: there are none, -EADDRINUSE: its UDP port is taken.  @p init gets the real
+ * capacities.
  */
 int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp **out);
 
 /**
- * Destroy the QP. Its connection ends as described at qp_drop_connection(): reset, or released in
- * good order, so that completed sends arrive. Its completions are removed from the CQs. No thread
- * may post to it at the same time.
+ * The first half of rnic_qp_destroy(). The connection ends as described at qp_drop_connection():
+ * reset, or released in good order, so that completed sends arrive. Its completions are removed
+ * from the CQs, which it uses no more, nor the SRQ. Other threads may use it yet, in any way but by
+ * this: it is in RESET and stays there, posts fail, and so do rnic_qp_modify(), rnic_qp_attach()
+ * and connecting.
  */
+void rnic_qp_retire(struct rnic_qp *qp);
+/** The second half: no thread uses it any more, but for one that is leaving a post. */
+void rnic_qp_free(struct rnic_qp *qp);
+/** Both. @return 0. */
 int rnic_qp_destroy(struct rnic_qp *qp);
 uint32_t rnic_qp_num(const struct rnic_qp *qp);
 enum rnic_qp_state rnic_qp_get_state(const struct rnic_qp *qp);
@@ -395,7 +417,7 @@ struct rnic_qp_attr {
  * oldest send completes with RDMAP_WC_RETRY_EXC_ERR and the QP is in ERROR. An orderly end of the
  * peer is noticed by the next send, in the same way. The patience of what SQD holds back begins
  * with RTS.
- * @return 0, -EINVAL (no such transition), or as pairing_begin().
+ * @return 0, -EINVAL (no such transition, or it is retired), or as pairing_begin().
  */
 int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr);
 void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp_init *init);
@@ -458,7 +480,8 @@ struct rnic_ud_stats rnic_ud_get_stats(const struct rnic *r);
 /**
  * From now on @p qp receives what is sent to @p group, once though it be attached twice. If no
  * endpoint has joined the group (rnic_ep_join()) that is done, on the links of all our addresses.
- * @return 0; -EINVAL: no UD QP, no group; -ENOMEM: a limit, or no memory; or as ud_net.join().
+ * @return 0; -EINVAL: no UD QP, it is retired, no group; -ENOMEM: a limit, or no memory; or as
+ *         ud_net.join().
  */
 int rnic_qp_attach(struct rnic_qp *qp, const struct ip_addr *group);
 
@@ -505,8 +528,8 @@ bool rnic_sq_end(struct rnic_qp *qp);
 void rnic_sq_abort(struct rnic_qp *qp);
 
 /*
- * The same for receives, each of which makes a completion, and for SRQs. rnic_srq_begin() never
- * fails.
+ * The same for receives, each of which makes a completion, and for SRQs. rnic_srq_begin() fails
+ * with -EINVAL only if the SRQ is retired.
  */
 
 int rnic_rq_begin(struct rnic_qp *qp);

@@ -55,7 +55,7 @@ int rnic_srq_create(struct rnic_pd *pd, uint32_t max_wr, uint32_t max_sge, uint3
 	return rc;
 }
 
-int rnic_srq_destroy(struct rnic_srq *srq)
+int rnic_srq_retire(struct rnic_srq *srq)
 {
 	struct rnic *r = srq->pd->rnic;
 	bool busy;
@@ -63,18 +63,32 @@ int rnic_srq_destroy(struct rnic_srq *srq)
 	engine_lock(r->engine);
 	busy = srq->users != 0;
 	if (!busy) {
-		recv_queue_wait_for_posts(&srq->rq);
+		/* A post in progress ends first. */
+		recv_queue_begin(&srq->rq);
+		srq->retired = true;
+		pthread_spin_unlock(&srq->rq.lock);
 		r->srq_count--;
 		srq->pd->users--;
 		LIST_REMOVE(srq, link);
 		engine_doorbell_cancel(r->engine, &srq->doorbell);
 	}
 	engine_unlock(r->engine);
-	if (busy)
-		return -EBUSY;
+	return busy ? -EBUSY : 0;
+}
+
+void rnic_srq_free(struct rnic_srq *srq)
+{
 	recv_queue_fini(&srq->rq);
 	free(srq);
-	return 0;
+}
+
+int rnic_srq_destroy(struct rnic_srq *srq)
+{
+	int rc = rnic_srq_retire(srq);
+
+	if (!rc)
+		rnic_srq_free(srq);
+	return rc;
 }
 
 /** Verbs: once, when there are fewer elements than the limit; then it is disarmed. */
@@ -89,15 +103,20 @@ static void srq_watch(struct rnic_srq *srq)
 int rnic_srq_set_limit(struct rnic_srq *srq, uint32_t limit)
 {
 	struct engine *e = srq->pd->rnic->engine;
+	int rc = 0;
 
 	if (limit > srq->rq.size)
 		return -EINVAL;
 	engine_lock(e);
-	srq->limit = limit;
-	/* Not by the next message: there may be no element for it. */
-	srq_watch(srq);
+	if (srq->retired) {
+		rc = -EINVAL;
+	} else {
+		srq->limit = limit;
+		/* Not by the next message: there may be no element for it. */
+		srq_watch(srq);
+	}
 	engine_unlock(e);
-	return 0;
+	return rc;
 }
 
 void rnic_srq_get(const struct rnic_srq *srq, uint32_t *max_wr, uint32_t *max_sge, uint32_t *limit)
@@ -114,7 +133,10 @@ void rnic_srq_get(const struct rnic_srq *srq, uint32_t *max_wr, uint32_t *max_sg
 int rnic_srq_begin(struct rnic_srq *srq)
 {
 	recv_queue_begin(&srq->rq);
-	return 0;
+	if (!srq->retired)
+		return 0;
+	pthread_spin_unlock(&srq->rq.lock);
+	return -EINVAL;
 }
 
 struct rdmap_rqe *rnic_srq_next(struct rnic_srq *srq)

@@ -12,6 +12,7 @@ struct rnic_srq {
 	struct rnic_pd *pd;
 	void *context;
 	struct recv_queue rq;
+	bool retired;        /**< takes no posts; changed under the engine's lock and that of rq */
 	uint32_t limit;      /**< raise the event when fewer are left; 0: never */
 	uint32_t users;      /**< QPs */
 	_Atomic bool hungry; /**< waiting is not empty */

@@ -486,6 +486,26 @@ static void *destroy(void *cq)
 	return (void *)(intptr_t)rc;
 }
 
+/*
+ * Until its events are acknowledged another thread may use it: as with the kernel's device nothing
+ * comes any more, and no QP can be made with it.
+ */
+static void use_while_it_is_destroyed(struct ibv_cq *cq, struct ibv_pd *pd)
+{
+	struct ibv_qp_init_attr a = {
+		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC, .cap = small};
+	struct ibv_modify_cq_attr moderate = {.attr_mask = IBV_CQ_ATTR_MODERATE};
+	struct ibv_wc wc;
+
+	assert_int_equal(ibv_req_notify_cq(cq, 0), 0);
+	assert_int_equal(ibv_poll_cq(cq, 1, &wc), 0);
+	assert_int_equal(ibv_modify_cq(cq, &moderate), 0);
+	assert_int_equal(ibv_resize_cq(cq, 100), 0);
+	errno = 0;
+	assert_null(ibv_create_qp(pd, &a));
+	assert_int_equal(errno, EINVAL);
+}
+
 /* ibv_ack_cq_events(3): destroying waits until every event that was read is acknowledged. */
 static void test_destroy_waits(void **state)
 {
@@ -512,6 +532,7 @@ static void test_destroy_waits(void **state)
 		assert_false(atomic_load(&destroyed));
 		sched_yield();
 	}
+	use_while_it_is_destroyed(l.cq, pd);
 	ibv_ack_cq_events(l.cq, 1);
 	assert_int_equal(pthread_join(thread, &rc), 0);
 	assert_int_equal((intptr_t)rc, 0);

@@ -279,6 +279,30 @@ static void new_server_qp(void)
 	assert_non_null(fx.server.id->qp);
 }
 
+/*
+ * Until its event is acknowledged another thread may use it: as with the kernel's device what it
+ * asks for fails, and nothing happens.
+ */
+static void use_while_it_is_destroyed(struct ibv_qp *qp)
+{
+	struct ibv_recv_wr recv = {.wr_id = 1}, *bad_recv = NULL;
+	struct ibv_send_wr send = {.opcode = IBV_WR_SEND}, *bad_send = NULL;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	/* It is in ERROR, until the thread comes to destroy it. */
+	do {
+		sched_yield();
+		assert_int_equal(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init), 0);
+	} while (attr.qp_state != IBV_QPS_RESET);
+	assert_int_equal(qp_go(qp, IBV_QPS_ERR), EINVAL);
+	assert_int_equal(qp_go(qp, IBV_QPS_RESET), EINVAL);
+	assert_int_equal(ibv_post_send(qp, &send, &bad_send), EINVAL);
+	assert_ptr_equal(bad_send, &send);
+	assert_int_equal(ibv_post_recv(qp, &recv, &bad_recv), EINVAL);
+	assert_ptr_equal(bad_recv, &recv);
+}
+
 /* ibv_ack_async_event(3): destroying waits for the acknowledgement. */
 static void test_destroy_waits(void **state)
 {
@@ -294,6 +318,8 @@ static void test_destroy_waits(void **state)
 		assert_false(atomic_load(&destroyed));
 		sched_yield();
 	}
+	use_while_it_is_destroyed(fx.server.id->qp);
+	assert_false(atomic_load(&destroyed));
 	ibv_ack_async_event(&ev);
 	assert_int_equal(pthread_join(thread, &rc), 0);
 	assert_int_equal((intptr_t)rc, 0);

@@ -6,6 +6,9 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -196,6 +199,60 @@ static void test_qp(void **state)
 	assert_int_equal(ibv_destroy_srq(srq), 0);
 }
 
+static _Atomic bool destroyed;
+
+static void *destroy(void *srq)
+{
+	int rc = ibv_destroy_srq(srq);
+
+	atomic_store(&destroyed, true);
+	return (void *)(intptr_t)rc;
+}
+
+/*
+ * Until its event is acknowledged another thread may use it: as with the kernel's device what it
+ * asks for fails, and no event comes of it.
+ */
+static void use_while_it_is_destroyed(struct ibv_srq *srq)
+{
+	struct pollfd p = {.fd = fx.context->async_fd, .events = POLLIN};
+	struct ibv_srq_attr none = {0}, one = {.srq_limit = 1}, now;
+	struct ibv_recv_wr wr = {.wr_id = 1}, *bad = NULL;
+
+	/* There is no limit, until the thread comes to destroy it. */
+	while (ibv_modify_srq(srq, &none, IBV_SRQ_LIMIT) == 0)
+		sched_yield();
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(ibv_modify_srq(srq, &one, IBV_SRQ_LIMIT), EINVAL);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(ibv_query_srq(srq, &now), 0);
+	assert_int_equal(now.srq_limit, 0);
+	assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), EINVAL);
+	assert_ptr_equal(bad, &wr);
+}
+
+/* ibv_ack_async_event(3): destroying waits for the acknowledgement. */
+static void test_destroy_waits(void **state)
+{
+	struct ibv_srq *srq = try_srq(4, 1);
+	struct ibv_srq_attr one = {.srq_limit = 1};
+	struct ibv_async_event ev;
+	pthread_t thread;
+	void *rc;
+
+	/* It is empty, so that the event comes at once. */
+	assert_int_equal(ibv_modify_srq(srq, &one, IBV_SRQ_LIMIT), 0);
+	assert_int_equal(ibv_get_async_event(fx.context, &ev), 0);
+	assert_ptr_equal(ev.element.srq, srq);
+	atomic_store(&destroyed, false);
+	assert_int_equal(pthread_create(&thread, NULL, destroy, srq), 0);
+	use_while_it_is_destroyed(srq);
+	assert_false(atomic_load(&destroyed));
+	ibv_ack_async_event(&ev);
+	assert_int_equal(pthread_join(thread, &rc), 0);
+	assert_int_equal((intptr_t)rc, 0);
+}
+
 /* ---- over a connection ----------------------------------------------------------------------- */
 
 static void send_one(uint64_t expected)
@@ -272,6 +329,7 @@ int main(void)
 		WITH_PD(test_modify),
 		WITH_PD(test_post),
 		WITH_PD(test_qp),
+		WITH_PD(test_destroy_waits),
 		CONNECTED_SRQ(test_limit_event),
 		CONNECTED_SRQ(test_many),
 	};
