@@ -17,12 +17,24 @@ struct ibv_comp_channel *channel_create(struct ibv_context *context)
 		return fail_null(-rc);
 	}
 	TAILQ_INIT(&ch->ready);
+	atomic_init(&ch->refs, 1);
 	ch->ibv.context = context;
 	ch->ibv.fd = ch->box.fd;
 	context_add(context, &ch->object, OBJECT_CHANNEL);
 	return &ch->ibv;
 }
 
+static void channel_put(void *channel)
+{
+	struct channel *ch = channel;
+
+	if (atomic_fetch_sub_explicit(&ch->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	mailbox_fini(&ch->box);
+	free(ch);
+}
+
+/** A thread that waits for an event goes on doing so, as with the kernel's. */
 int channel_destroy(struct ibv_comp_channel *ibv)
 {
 	struct channel *ch = OBJECT_OF(channel, ibv);
@@ -38,8 +50,7 @@ int channel_destroy(struct ibv_comp_channel *ibv)
 	mailbox_close(&ch->box);
 	/* The last notification of a CQ that is gone. */
 	engine_settle(rnic_engine(device_of(context)->rnic));
-	mailbox_fini(&ch->box);
-	free(ch);
+	channel_put(ch);
 	context_put(context);
 	return 0;
 }
@@ -59,18 +70,16 @@ static void cq_channel_notify(void *arg)
 	pthread_mutex_unlock(&ch->box.lock);
 }
 
-int channel_get_event(struct ibv_comp_channel *ibv, struct ibv_cq **out, void **cq_context)
+/** @return 0, or a negative errno. */
+static int channel_take(struct channel *ch, struct ibv_cq **out, void **cq_context)
 {
-	struct channel *ch = OBJECT_OF(channel, ibv);
 	struct cq *cq;
 
 	do {
 		int rc = mailbox_wait(&ch->box);
 
-		if (rc != 0) {
-			errno = -rc;
-			return -1;
-		}
+		if (rc != 0)
+			return rc;
 		pthread_mutex_lock(&ch->box.lock);
 		cq = TAILQ_FIRST(&ch->ready);
 		if (cq) {
@@ -86,6 +95,22 @@ int channel_get_event(struct ibv_comp_channel *ibv, struct ibv_cq **out, void **
 		pthread_mutex_unlock(&ch->box.lock);
 	} while (!cq);
 	return 0;
+}
+
+int channel_get_event(struct ibv_comp_channel *ibv, struct ibv_cq **out, void **cq_context)
+{
+	struct channel *ch = OBJECT_OF(channel, ibv);
+	int rc;
+
+	/* Another thread may destroy it meanwhile, and this one may be cancelled. */
+	atomic_fetch_add_explicit(&ch->refs, 1, memory_order_relaxed);
+	pthread_cleanup_push(channel_put, ch);
+	rc = channel_take(ch, out, cq_context);
+	pthread_cleanup_pop(1);
+	if (rc == 0)
+		return 0;
+	errno = -rc;
+	return -1;
 }
 
 /* ---- completion queues ----------------------------------------------------------------------- */

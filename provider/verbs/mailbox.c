@@ -43,10 +43,8 @@ int mailbox_inherit(struct mailbox *m)
 	return rc;
 }
 
-static void mailbox_leave(void *mailbox)
+static void mailbox_leave(struct mailbox *m)
 {
-	struct mailbox *m = mailbox;
-
 	if (atomic_fetch_sub(&m->users, 1) == 1) {
 		close(m->fd);
 		m->fd = -1;
@@ -123,16 +121,41 @@ void mailbox_post(struct mailbox *m, struct engine *e)
 		mailbox_add(m);
 }
 
+struct mailbox_waiter {
+	struct mailbox *m;
+	eventfd_t token; /**< 0: none yet */
+};
+
+/*
+ * With glibc before 2.41 a thread may be cancelled when the kernel has just given it a token. That
+ * goes back, unless its item is gone: else an item stays without one, and from then on each is read
+ * when the next one comes.
+ */
+static void mailbox_cancel_wait(void *waiter)
+{
+	const struct mailbox_waiter *w = waiter;
+	struct mailbox *m = w->m;
+
+	pthread_mutex_lock(&m->lock);
+	m->owed = mailbox_owed(m);
+	if (w->token != 0 && m->owed != 0)
+		m->owed--;
+	else if (w->token != 0)
+		eventfd_write(m->fd, 1);
+	mailbox_leave(m);
+	pthread_mutex_unlock(&m->lock);
+}
+
 int mailbox_wait(struct mailbox *m)
 {
-	eventfd_t v;
+	struct mailbox_waiter w = {.m = m};
 	int rc;
 
 	if (!mailbox_enter(m))
 		return -EBADF;
 	/* This thread may be cancelled while it waits. */
-	pthread_cleanup_push(mailbox_leave, m);
-	rc = read(m->fd, &v, sizeof v) == sizeof v ? 0 : -errno;
+	pthread_cleanup_push(mailbox_cancel_wait, &w);
+	rc = read(m->fd, &w.token, sizeof w.token) == sizeof w.token ? 0 : -errno;
 	pthread_cleanup_pop(0);
 	if (rc == 0 && atomic_load(&m->ended))
 		rc = -EIO;

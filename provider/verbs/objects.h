@@ -156,6 +156,8 @@ struct channel {
 	struct object object;
 	struct mailbox box;
 	TAILQ_HEAD(, cq) ready; /**< CQs with unread events */
+	/** 1 until it is destroyed, plus 1 for each thread that waits for an event. */
+	_Atomic unsigned refs;
 };
 
 struct cq {

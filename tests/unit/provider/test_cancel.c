@@ -11,7 +11,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static struct {
@@ -233,6 +236,98 @@ static void test_waits_can_be_cancelled(void **state)
 	}
 }
 
+/* What ibv_get_cq_event() returned, if it did. */
+struct wait {
+	struct ibv_comp_channel *channel;
+	_Atomic pid_t tid;
+	int rc, error;
+};
+
+static void *wait_on_channel(void *arg)
+{
+	struct wait *w = arg;
+	struct ibv_cq *cq;
+	void *context;
+
+	w->tid = gettid();
+	w->rc = ibv_get_cq_event(w->channel, &cq, &context);
+	w->error = errno;
+	return NULL;
+}
+
+#define SIZES 64
+
+/* What was freed belongs to others from now on. */
+static void reuse_freed_memory(void *taken[SIZES])
+{
+	for (size_t i = 0; i < SIZES; i++) {
+		taken[i] = malloc((i + 1) * 16);
+		assert_non_null(taken[i]);
+		memset(taken[i], 0xa5, (i + 1) * 16);
+	}
+}
+
+/* Let a thread wait, destroy all that it waits for, and then wake it by @p wake. */
+static void destroy_and_wake(struct wait *w, void (*wake)(pthread_t thread), void **result)
+{
+	struct ibv_cq *cq;
+	pthread_t thread;
+	void *taken[SIZES];
+	int number;
+
+	w->channel = ibv_create_comp_channel(t.context);
+	assert_non_null(w->channel);
+	number = w->channel->fd;
+	cq = ibv_create_cq(t.context, 4, NULL, w->channel, 0);
+	assert_non_null(cq);
+	assert_int_equal(pthread_create(&thread, NULL, wait_on_channel, w), 0);
+	wait_until_in_syscall(&w->tid, SYS_read);
+	assert_int_equal(ibv_destroy_cq(cq), 0);
+	assert_int_equal(ibv_destroy_comp_channel(w->channel), 0);
+	reuse_freed_memory(taken);
+	wake(thread);
+	assert_int_equal(pthread_join(thread, result), 0);
+	assert_int_equal(fcntl(number, F_GETFD), -1);
+	for (size_t i = 0; i < SIZES; i++)
+		free(taken[i]);
+}
+
+static void cancel(pthread_t thread)
+{
+	assert_int_equal(pthread_cancel(thread), 0);
+}
+
+static void test_waits_for_what_is_destroyed_can_be_cancelled(void **state)
+{
+	struct wait w = {0};
+	void *result;
+
+	destroy_and_wake(&w, cancel, &result);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+}
+
+static void on_signal(int sig)
+{
+}
+
+static void interrupt(pthread_t thread)
+{
+	assert_int_equal(pthread_kill(thread, SIGUSR1), 0);
+}
+
+static void test_waits_for_what_is_destroyed_can_be_interrupted(void **state)
+{
+	struct sigaction before, a = {.sa_handler = on_signal}; /* without SA_RESTART */
+	struct wait w = {0};
+	void *result;
+
+	assert_int_equal(sigaction(SIGUSR1, &a, &before), 0);
+	destroy_and_wake(&w, interrupt, &result);
+	assert_int_equal(w.rc, -1);
+	assert_int_equal(w.error, EINTR);
+	assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
+}
+
 static struct rdma_event_channel *channel;
 static _Atomic pid_t waiter;
 
@@ -286,6 +381,8 @@ int main(void)
 		CASE(test_loops),
 		CASE(test_asynchronously),
 		CASE(test_waits_can_be_cancelled),
+		CASE(test_waits_for_what_is_destroyed_can_be_cancelled),
+		CASE(test_waits_for_what_is_destroyed_can_be_interrupted),
 		CASE(test_a_cleanup_handler_closes_its_channel),
 	};
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/verbs/objects.h"
 
+#include "support/unwinding.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <setjmp.h>
@@ -208,6 +211,81 @@ static void test_wait_is_woken(void **state)
 	assert_false(is_readable(*state));
 }
 
+static _Thread_local bool cancelled_late;
+static struct mailbox *to_retract_from; /* then, one; or NULL */
+
+/* As with glibc before 2.41: a thread may be cancelled when it has what it asked for. */
+ssize_t read(int fd, void *buf, size_t n)
+{
+	ssize_t got = syscall(SYS_read, fd, buf, n);
+
+	if (cancelled_late) {
+		if (to_retract_from)
+			mailbox_retract(to_retract_from, 1);
+		pthread_cancel(pthread_self());
+		pthread_testcancel();
+	}
+	return got;
+}
+
+static void *wait_and_be_cancelled(void *m)
+{
+	cancelled_late = true;
+	mailbox_wait(m);
+	return NULL;
+}
+
+static void take_and_be_cancelled(struct mailbox *m)
+{
+	pthread_t thread;
+	void *result;
+
+	assert_int_equal(pthread_create(&thread, NULL, wait_and_be_cancelled, m), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+}
+
+/* The token of a thread that is cancelled goes back: its item is another's. */
+static void test_cancelled_with_a_token(void **state)
+{
+	struct mailbox *m = *state;
+
+#ifdef UNWINDING_TRIPS_THE_SANITIZER
+	skip();
+#endif
+	mailbox_post(m, NULL);
+	take_and_be_cancelled(m);
+	assert_true(is_readable(m));
+	assert_int_equal(take(m), 0);
+	assert_false(is_readable(m));
+	/* It had none. */
+	set_nonblocking(m);
+	take_and_be_cancelled(m);
+	assert_false(is_readable(m));
+}
+
+/* Of two that read one's item goes, and the other's is there for who is left. */
+static void test_cancelled_with_the_token_of_what_is_gone(void **state)
+{
+	struct mailbox *m = *state;
+
+#ifdef UNWINDING_TRIPS_THE_SANITIZER
+	skip();
+#endif
+	for (int i = 0; i < 2; i++)
+		mailbox_post(m, NULL);
+	assert_int_equal(mailbox_wait(m), 0);
+	to_retract_from = m;
+	take_and_be_cancelled(m);
+	to_retract_from = NULL;
+	assert_false(is_readable(m));
+	mailbox_took(m, true);
+	mailbox_post(m, NULL);
+	assert_true(is_readable(m));
+	assert_int_equal(take(m), 0);
+	assert_false(is_readable(m));
+}
+
 /* All waiters, now and later, as often as they come; what is done to it later does not wait. */
 static void test_end(void **state)
 {
@@ -245,6 +323,8 @@ int main(void)
 		BOX(test_retract_one_of_three),
 		BOX(test_with_the_engine),
 		BOX(test_wait_is_woken),
+		BOX(test_cancelled_with_a_token),
+		BOX(test_cancelled_with_the_token_of_what_is_gone),
 		BOX(test_end),
 	};
 
