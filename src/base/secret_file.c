@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/secret_file.h"
 
+#include "base/regular_file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 void secret_file_stamp_take(struct secret_file_stamp *t, const char *path)
 {
@@ -49,31 +49,26 @@ int secret_file_error(const char *wrong)
 	return wrong == secret_file_unreadable ? -EIO : -EINVAL;
 }
 
+const char *secret_file_exposed(const struct stat *st)
+{
+	return (st->st_mode & (S_IRWXO | S_IWGRP)) == 0
+		       ? NULL
+		       : "others may read or change it; run \"chmod 600\" on it";
+}
+
 FILE *secret_file_open(const char *path, const char *what, int *rc, char *text, size_t size)
 {
-	/* Not to wait for a pipe's writer. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	const char *why = NULL;
+	const char *why;
 	struct stat st;
-	FILE *f = NULL;
+	FILE *f = regular_file_open(path, &st, rc, &why);
 
-	*rc = -EACCES;
-	if (fd < 0 || fstat(fd, &st) != 0) {
-		*rc = -errno;
-		why = strerror(errno);
-	} else if (!S_ISREG(st.st_mode)) {
-		why = "it is not a file";
-	} else if ((st.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
-		why = "others may read or change it; run \"chmod 600\" on it";
-	} else {
-		f = fdopen(fd, "r");
-		if (f)
+	if (f) {
+		why = secret_file_exposed(&st);
+		if (!why)
 			return f;
-		*rc = -ENOMEM;
-		why = "no memory";
+		*rc = -EACCES;
+		fclose(f);
 	}
 	snprintf(text, size, "%s \"%.300s\": %s", what, path, why);
-	if (fd >= 0)
-		close(fd);
 	return NULL;
 }

@@ -52,6 +52,9 @@ const char *secret_file_end(FILE *f);
 /** @return -EIO: @p wrong is of secret_file_end(); else -EINVAL. */
 int secret_file_error(const char *wrong);
 
+/** @return NULL; or why such a file has no secrets: others may read or change it. */
+const char *secret_file_exposed(const struct stat *st);
+
 /**
  * Open a file for reading, if it belongs to its owner, and perhaps a group, alone.
  * @param what the key that names it, for the sentence.
