@@ -21,6 +21,7 @@ struct tls_conn *tls_conn_new(struct tls_stack *s, bool server)
 	c->llp.ops = &tls_conn_ops;
 	c->stack = s;
 	c->server = server;
+	c->content_max = TLS_CONTENT_MAX;
 	LIST_INSERT_HEAD(&s->conns, c, link);
 	return c;
 }
@@ -170,6 +171,7 @@ static void tls_conn_open(struct tls_conn *c)
 		tls_conn_fail(c, -1, -ENOMEM, "no memory for keys");
 		return;
 	}
+	c->content_max = c->handshake->content_max;
 	c->tx.seq = c->handshake->tickets;
 	c->stack->stats.handshakes++;
 	c->stack->stats.resumed += tls_handshake_has_resumed(c->handshake);

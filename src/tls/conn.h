@@ -52,6 +52,7 @@ struct tls_conn {
 	struct tls_handshake *handshake;
 	struct tls_direction tx, rx;
 	struct tls_secrets *secrets;
+	uint32_t content_max; /**< of a record of either direction */
 
 	/* Sending. */
 	uint8_t *room;      /**< the record that is being built */

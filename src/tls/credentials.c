@@ -138,6 +138,7 @@ static int tls_credentials_keep_session(SSL *ssl, SSL_SESSION *session)
 	return 1;
 }
 
+/** RFC 7301 section 3.2: who offers others alone takes us for somebody else. */
 static int tls_credentials_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len,
 	const unsigned char *in, unsigned in_len, void *unused)
 {
@@ -145,7 +146,7 @@ static int tls_credentials_alpn(SSL *ssl, const unsigned char **out, unsigned ch
 
 	if (SSL_select_next_proto(&chosen, out_len, tls_alpn, sizeof tls_alpn, in, in_len) !=
 		OPENSSL_NPN_NEGOTIATED)
-		return SSL_TLSEXT_ERR_NOACK;
+		return SSL_TLSEXT_ERR_ALERT_FATAL;
 	*out = chosen;
 	return SSL_TLSEXT_ERR_OK;
 }
@@ -250,6 +251,12 @@ static int tls_credentials_load(SSL_CTX *ctx, const struct tls_config *c, struct
 static bool tls_credentials_rules(SSL_CTX *ctx, bool psk)
 {
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+#ifdef SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
+	/* RFC 8879, which OpenSSL 3.2 begins with: room is made for what a stranger says is there.
+	 */
+	SSL_CTX_set_options(
+		ctx, SSL_OP_NO_RX_CERTIFICATE_COMPRESSION | SSL_OP_NO_TX_CERTIFICATE_COMPRESSION);
+#endif
 	/* A ticket that holds the session would be made by encoding it, decoding it and encoding it
 	 * again, and its certificate with it. */
 	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);

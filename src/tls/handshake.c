@@ -95,10 +95,24 @@ static void tls_handshake_explain(struct tls_handshake *h)
 	}
 }
 
+/**
+ * RFC 6066 section 4: what a client asks for OpenSSL's server agrees to by itself, and a session
+ * that is resumed has it, too.
+ */
+static uint32_t tls_handshake_content_max(const struct tls_handshake *h)
+{
+	uint8_t code = SSL_SESSION_get_max_fragment_length(SSL_get0_session(h->ssl));
+
+	return code >= TLSEXT_max_fragment_length_512 && code <= TLSEXT_max_fragment_length_4096
+		       ? UINT32_C(256) << code
+		       : TLS_CONTENT_MAX;
+}
+
 static void tls_handshake_finish(struct tls_handshake *h)
 {
 	const SSL_CIPHER *cipher = SSL_get_current_cipher(h->ssl);
 
+	h->content_max = tls_handshake_content_max(h);
 	h->suite = cipher ? tls_suite_find(SSL_CIPHER_get_protocol_id(cipher)) : NULL;
 	if (!h->suite || !h->have_client || !h->have_server ||
 		SSL_version(h->ssl) != TLS1_3_VERSION)

@@ -42,6 +42,7 @@ struct tls_handshake {
 	bool have_client, have_server;
 	struct tls_secret_pool *pool;
 	struct tls_secrets *secrets; /**< of @p pool, and its user's from when that takes them */
+	uint32_t content_max;        /**< of a record, once it is done */
 	/** Done: a server's tickets, which it has protected with its application's keys. */
 	uint64_t tickets;
 	char reason[256]; /**< why it has failed */

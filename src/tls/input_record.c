@@ -58,7 +58,8 @@ bool tls_input_open(struct tls_conn *c, struct tls_input_bytes *b, uint8_t *out,
 	b->at = at;
 	b->left -= *need;
 	*need = 0;
-	if (*len > TLS_CONTENT_MAX + TLS_TYPE_LEN) {
+	/* RFC 8446 section 5.4: with its padding. */
+	if (*len > c->content_max + TLS_TYPE_LEN) {
 		tls_conn_fail(c, TLS_ALERT_RECORD_OVERFLOW, -EPROTO, "a record that is too long");
 		return false;
 	}

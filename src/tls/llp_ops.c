@@ -17,7 +17,7 @@ static uint32_t tls_llp_emss(const struct llp *l)
 	if (c->state == TLS_CONN_CLEAR)
 		return emss;
 	emss = emss > TLS_RECORD_OVERHEAD ? emss - TLS_RECORD_OVERHEAD : 1;
-	return emss < TLS_CONTENT_MAX ? emss : TLS_CONTENT_MAX;
+	return emss < c->content_max ? emss : c->content_max;
 }
 
 /**
@@ -43,17 +43,44 @@ static uint32_t tls_llp_sum(const struct tls_conn *c, const uint8_t *record, uin
 	return digest_fold(d.sum);
 }
 
-/** Protect the record in @p room and queue it. */
+/** Octets of protected records of @p len octets of content. */
+static uint32_t tls_llp_sealed_len(const struct tls_conn *c, uint32_t len)
+{
+	uint32_t records = len <= c->content_max ? 1 : (len - 1) / c->content_max + 1;
+
+	return len + records * TLS_RECORD_OVERHEAD;
+}
+
+/** Content of several records, which lies together: move it to where they have it. */
+static void tls_llp_spread(const struct tls_conn *c, uint8_t *content, uint32_t len)
+{
+	for (uint32_t i = (len - 1) / c->content_max; i != 0; i--) {
+		uint32_t at = i * c->content_max;
+
+		memmove(content + at + i * TLS_RECORD_OVERHEAD, content + at, len - at);
+		len = at;
+	}
+}
+
+/** Protect the content in @p room, in one record or in as many as the peer wants, and queue it. */
 static void tls_llp_queue(struct tls_conn *c, uint8_t *room, uint8_t type, uint32_t len)
 {
-	uint32_t total = len + TLS_RECORD_OVERHEAD;
+	uint32_t total = tls_llp_sealed_len(c, len), at = 0;
 
-	if (tls_record_seal(&c->tx, room, type, len)) {
-		llp_commit_summed(c->below, total, tls_llp_sum(c, room, total));
-		return;
+	if (len > c->content_max)
+		tls_llp_spread(c, room + TLS_HEADER_LEN, len);
+	while (at != total) {
+		uint32_t n = len < c->content_max ? len : c->content_max;
+
+		if (!tls_record_seal(&c->tx, room + at, type, n)) {
+			llp_commit(c->below, 0);
+			tls_llp_break(c);
+			return;
+		}
+		at += n + TLS_RECORD_OVERHEAD;
+		len -= n;
 	}
-	llp_commit(c->below, 0);
-	tls_llp_break(c);
+	llp_commit_summed(c->below, total, tls_llp_sum(c, room, total));
 }
 
 bool tls_conn_send(struct tls_conn *c, enum tls_content type, const uint8_t *bytes, uint32_t len)
@@ -132,7 +159,7 @@ static void *tls_llp_reserve(struct llp *l, uint32_t len, bool join)
 		return NULL;
 	if (!tls_conn_send_owed(c))
 		return tls_llp_refuse(c);
-	room = llp_reserve(c->below, len + TLS_RECORD_OVERHEAD, join);
+	room = llp_reserve(c->below, tls_llp_sealed_len(c, len), join);
 	if (!room)
 		return tls_llp_refuse(c);
 	c->room = room;

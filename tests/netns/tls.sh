@@ -61,6 +61,7 @@ run_case s_client-aes128 s_client 10 10 -ciphersuites TLS_AES_128_GCM_SHA256 -al
 run_case s_client-aes256 s_client 10 10 -ciphersuites TLS_AES_256_GCM_SHA384
 run_case s_client-chacha s_client 10 10 -ciphersuites TLS_CHACHA20_POLY1305_SHA256
 run_case s_client-crc s_client 50 50
+run_case s_client-short s_client 10 10 -maxfraglen 512
 
 # Who is not believed hears why.
 s_client_refused() { # ALERT OPTION...
@@ -77,6 +78,8 @@ s_client_refused() { # ALERT OPTION...
 read -ra stranger <<<"$(linux_has stranger)"
 run_case s_client-stranger s_client_refused 'alert (unknown ca|decrypt error|bad certificate)' "${stranger[@]}"
 run_case s_client-nobody s_client_refused 'alert certificate required' -CAfile "$pki/ours.pem"
+read -ra linux <<<"$(linux_has linux)"
+run_case s_client-other s_client_refused 'alert no application protocol' "${linux[@]}" -alpn h2
 run_case s_client-older s_client_refused 'alert protocol version' -CAfile "$pki/ours.pem" -tls1_2
 
 # s_server, with its tickets, hears our request, without the C bit.

@@ -34,6 +34,12 @@ void tls_end_init(struct tls_end *e, const struct tls_config *c, bool server)
 	}
 	SSL_CTX_set_verify(e->ctx, server ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
 	SSL_CTX_set_cert_verify_callback(e->ctx, believe, NULL);
+	tls_end_renew(e, server);
+}
+
+void tls_end_renew(struct tls_end *e, bool server)
+{
+	SSL_free(e->ssl);
 	e->ssl = SSL_new(e->ctx);
 	need(e->ssl != NULL);
 	SSL_set_bio(e->ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));

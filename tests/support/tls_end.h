@@ -26,6 +26,9 @@ struct tls_end {
 /** Prepare it. @param c whose certificate it has; an empty path: none. */
 void tls_end_init(struct tls_end *e, const struct tls_config *c, bool server);
 
+/** Before anything was said: begin anew, as some of what is set for @p e's ctx counts only then. */
+void tls_end_renew(struct tls_end *e, bool server);
+
 /** Do what can be done with what came; what is to be sent waits. @return true: something was. */
 bool tls_end_work(struct tls_end *e);
 

@@ -379,6 +379,9 @@ static void the_rules_are_those_of_tls_1_3_alone(void **state)
 	assert_int_equal(SSL_CTX_get_max_proto_version(ctx), TLS1_3_VERSION);
 	assert_int_equal(SSL_CTX_get_max_early_data(ctx), 0);
 	assert_true(SSL_CTX_get_options(ctx) & SSL_OP_NO_RENEGOTIATION);
+#ifdef SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
+	assert_true(SSL_CTX_get_options(ctx) & SSL_OP_NO_RX_CERTIFICATE_COMPRESSION);
+#endif
 	assert_int_equal(SSL_CTX_get_max_cert_list(ctx), TLS_CERTIFICATES_MAX);
 	assert_int_equal(
 		SSL_CTX_get_verify_mode(ctx), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT);
