@@ -2,6 +2,7 @@
 #include "tls/certificate.h"
 
 #include "tls/peer_name.h"
+#include "tls/pem.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -23,19 +24,19 @@ static int64_t tls_certificate_seconds_to(const ASN1_TIME *t)
 int tls_certificate_load(const char *path, const struct ip_addr *addr, struct tls_certificate *out,
 	struct tls_error *e)
 {
-	FILE *f = fopen(path, "re");
+	const char *why;
+	int rc;
+	BIO *in = tls_pem_read(path, &rc, &why);
 	X509 *x;
 
-	if (!f) {
-		int rc = -errno;
-
-		snprintf(e->text, sizeof e->text, "\"%.300s\": %s", path, strerror(errno));
+	if (!in) {
+		snprintf(e->text, sizeof e->text, "\"%.300s\": %s", path, why);
 		return rc;
 	}
 	ERR_set_mark();
-	x = PEM_read_X509(f, NULL, NULL, NULL);
+	x = PEM_read_bio_X509(in, NULL, tls_pem_no_password, NULL);
 	ERR_pop_to_mark();
-	fclose(f);
+	BIO_free(in);
 	if (!x) {
 		snprintf(e->text, sizeof e->text, "\"%.300s\" has no certificate in PEM", path);
 		return -EINVAL;

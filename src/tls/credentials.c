@@ -4,6 +4,7 @@
 #include "base/log_write.h"
 #include "base/own_file.h"
 #include "tls/peer_name.h"
+#include "tls/pem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -167,12 +168,6 @@ static void tls_credentials_keylog(const SSL *ssl, const char *line)
 	OPENSSL_cleanse(whole, sizeof whole);
 }
 
-/** Nobody is there to be asked. */
-static int tls_credentials_no_password(char *buf, int size, int rwflag, void *u)
-{
-	return -1;
-}
-
 /* ---- files ------------------------------------------------------------------------------- */
 
 static int tls_credentials_load_key(SSL_CTX *ctx, const char *path, struct tls_error *e)
@@ -186,7 +181,7 @@ static int tls_credentials_load_key(SSL_CTX *ctx, const char *path, struct tls_e
 	if (!f)
 		return rc;
 	setvbuf(f, buffer, _IOFBF, sizeof buffer);
-	key = PEM_read_PrivateKey(f, NULL, tls_credentials_no_password, NULL);
+	key = PEM_read_PrivateKey(f, NULL, tls_pem_no_password, NULL);
 	why = key ? NULL : secret_file_end(f);
 	fclose(f);
 	OPENSSL_cleanse(buffer, sizeof buffer);
@@ -219,32 +214,45 @@ static void tls_credentials_build_chain(SSL_CTX *ctx)
 			     SSL_BUILD_CHAIN_FLAG_IGNORE_ERROR | SSL_BUILD_CHAIN_FLAG_CLEAR_ERROR);
 }
 
-/** What OpenSSL tells of a file is "PEM lib", or where in its sources it is. */
-static int tls_credentials_blame(struct tls_error *e, const char *what, const char *path)
-{
-	unsigned long error = ERR_peek_last_error();
-	FILE *f = fopen(path, "re");
-	const char *why = NULL;
+typedef bool (*tls_credentials_taker)(SSL_CTX *ctx, OSSL_LIB_CTX *library, BIO *in);
 
-	if (!f || (fgetc(f) == EOF && ferror(f)))
-		why = strerror(errno);
-	else if (ERR_GET_LIB(error) == ERR_LIB_PEM || ERR_GET_REASON(error) == ERR_R_PEM_LIB ||
-		 (ERR_GET_LIB(error) == ERR_LIB_X509 &&
-			 ERR_GET_REASON(error) == X509_R_NO_CERTIFICATE_OR_CRL_FOUND))
-		why = "it has no whole certificate in PEM";
-	if (f)
-		fclose(f);
-	return tls_credentials_complain(e, what, path, why);
+/** Read a file of certificates, and have @p take put them where they belong. */
+static int tls_credentials_load_certificates(struct tls_credentials *c, const char *what,
+	const char *path, tls_credentials_taker take, struct tls_error *e)
+{
+	const char *why;
+	int rc;
+	BIO *in = tls_pem_read(path, &rc, &why);
+
+	if (!in) {
+		snprintf(e->text, sizeof e->text, "%s \"%.300s\": %s", what, path, why);
+		return rc;
+	}
+	ERR_set_mark();
+	if (take(c->ctx, c->library.context, in)) {
+		rc = 0;
+		ERR_pop_to_mark();
+	} else {
+		rc = tls_credentials_complain(e, what, path,
+			tls_pem_is_blamed() ? "it has no whole certificate in PEM" : NULL);
+		ERR_clear_last_mark();
+	}
+	BIO_free(in);
+	return rc;
 }
 
-static int tls_credentials_load(SSL_CTX *ctx, const struct tls_config *c, struct tls_error *e)
+static int tls_credentials_load(
+	struct tls_credentials *c, const struct tls_config *config, struct tls_error *e)
 {
-	if (SSL_CTX_use_certificate_chain_file(ctx, c->certificate) != 1)
-		return tls_credentials_blame(e, "tls_certificate", c->certificate);
-	if (*c->ca != '\0' && SSL_CTX_load_verify_locations(ctx, c->ca, NULL) != 1)
-		return tls_credentials_blame(e, "tls_ca", c->ca);
-	tls_credentials_build_chain(ctx);
-	return tls_credentials_load_key(ctx, c->key, e);
+	int rc = tls_credentials_load_certificates(
+		c, "tls_certificate", config->certificate, tls_pem_use_chain, e);
+
+	if (rc == 0 && *config->ca != '\0')
+		rc = tls_credentials_load_certificates(c, "tls_ca", config->ca, tls_pem_believe, e);
+	if (rc != 0)
+		return rc;
+	tls_credentials_build_chain(c->ctx);
+	return tls_credentials_load_key(c->ctx, config->key, e);
 }
 
 /** The rules that do not depend on who we are. */
@@ -316,7 +324,7 @@ static int tls_credentials_make(
 		if (config->verify == TLS_VERIFY_NONE)
 			/* A peer without a certificate is as good as any. */
 			SSL_CTX_set_verify(c->ctx, SSL_VERIFY_PEER, NULL);
-		rc = tls_credentials_load(c->ctx, config, e);
+		rc = tls_credentials_load(c, config, e);
 	}
 	if (rc) {
 		if (c)

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define DAY INT64_C(86400)
 
@@ -83,6 +84,10 @@ static void what_is_none_is_told(void **state)
 	assert_non_null(strstr(e.text, "has no certificate in PEM"));
 	tls_files_path(&files, "absent", path);
 	assert_int_equal(tls_certificate_load(path, NULL, &c, &e), -ENOENT);
+	/* A FIFO that nobody writes to. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(tls_certificate_load(path, NULL, &c, &e), -EACCES);
+	assert_non_null(strstr(e.text, "it is not a file"));
 }
 
 int main(void)

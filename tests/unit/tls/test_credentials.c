@@ -49,19 +49,9 @@ static const char *instead_of(const char *path)
 	return fault == EIO ? unreadable : NULL;
 }
 
-/* In place of the C library's, for OpenSSL, too, which is a shared one. */
+/* In place of the C library's. */
 
-__attribute__((visibility("default"))) FILE *fopen64(const char *path, const char *mode);
 int open64(const char *path, int flags, ...);
-
-FILE *fopen64(const char *path, const char *mode)
-{
-	FILE *(*real)(const char *, const char *) =
-		(FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen64");
-
-	path = instead_of(path);
-	return path ? real(path, mode) : NULL;
-}
 
 int open64(const char *path, int flags, ...)
 {
