@@ -312,7 +312,8 @@ const struct config_key config_keys[] = {
 			"number."},
 	{"tls_keylog", CONFIG_IS_TEXT(tls.keylog, "the path of a file"), .absent = "none",
 		.text = "File to add the secrets of all connections to, for Wireshark. Who has "
-			"it and the packets can read everything."},
+			"it and the packets can read everything. Refused if it is there and "
+			"everybody may read it."},
 	{"ipsec", CONFIG_IS_TEXT(ipsec, "the path of a file"), .absent = "none",
 		.text = "IPsec: a file of policies and of SAs with their keys, a line "
 			"`ip xfrm ... add ...` for each; see "

@@ -401,15 +401,23 @@ void tls_credentials_put(struct tls_credentials *c)
 
 static int tls_credentials_open_keylog(struct tls_credentials_source *s, struct tls_error *e)
 {
-	const char *path = s->config->keylog;
+	const char *path = s->config->keylog, *why;
+	struct stat st;
+	int rc = 0;
 
 	if (*path == '\0')
 		return 0;
 	s->keylog = own_file_open(path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0600);
 	if (s->keylog < 0) {
-		snprintf(e->text, sizeof e->text, "tls_keylog \"%.300s\": %s", path,
-			own_file_strerror(s->keylog));
-		return s->keylog;
+		rc = s->keylog;
+		why = own_file_strerror(rc);
+	} else if (fstat(s->keylog, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode))) {
+		why = secret_file_exposed(&st);
+		rc = why ? -EACCES : 0;
+	}
+	if (rc != 0) {
+		snprintf(e->text, sizeof e->text, "tls_keylog \"%.300s\": %s", path, why);
+		return rc;
 	}
 	log_printf(s->log, LOG_LEVEL_WARNING,
 		"tls: tls_keylog is set: who can read \"%.300s\" can read all connections", path);

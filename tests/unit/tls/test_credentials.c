@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static struct tls_files files;
 static struct tls_config config;
@@ -304,6 +305,43 @@ static void a_log_of_keys_that_nobody_reads_is_an_error(void **state)
 	assert_non_null(strstr(e.text, "nobody reads that FIFO"));
 }
 
+static void a_log_of_keys_that_others_may_read_is_an_error(void **state)
+{
+	struct tls_error e = {""};
+
+	tls_files_path(&files, "keys", config.keylog);
+	for (mode_t mode = 0600; mode <= 0677; mode++) {
+		int want = (mode & 0027) != 0 ? -EACCES : 0;
+
+		tls_files_write(&files, "keys", "of another run\n");
+		assert_int_equal(chmod(config.keylog, mode), 0);
+		assert_int_equal(tls_credentials_open(&source, &config, &sink, &e), want);
+		if (want == 0)
+			tls_credentials_close(&source);
+		else
+			assert_non_null(strstr(e.text, "others may read or change it"));
+		assert_int_equal(source.keylog, -1);
+	}
+}
+
+/** Who reads a FIFO has the secrets, whoever it is. */
+static void so_is_one_whose_reader_may_be_another(void **state)
+{
+	struct tls_error e = {""};
+	int reader;
+
+	tls_files_path(&files, "fifo", config.keylog);
+	assert_int_equal(mkfifo(config.keylog, 0600), 0);
+	reader = open(config.keylog, O_RDONLY | O_NONBLOCK);
+	assert_true(reader >= 0);
+	open_them();
+	tls_credentials_close(&source);
+	assert_int_equal(chmod(config.keylog, 0644), 0);
+	assert_int_equal(tls_credentials_open(&source, &config, &sink, &e), -EACCES);
+	assert_non_null(strstr(e.text, "others may read or change it"));
+	close(reader);
+}
+
 static void believing_anybody_is_said_loudly(void **state)
 {
 	config.verify = TLS_VERIFY_NONE;
@@ -391,6 +429,8 @@ int main(void)
 		TEST(the_log_of_keys_is_ones_own_and_said_loudly),
 		TEST(a_log_of_keys_that_cannot_be_is_an_error),
 		TEST(a_log_of_keys_that_nobody_reads_is_an_error),
+		TEST(a_log_of_keys_that_others_may_read_is_an_error),
+		TEST(so_is_one_whose_reader_may_be_another),
 		TEST(believing_anybody_is_said_loudly),
 		TEST(what_is_shown_ends_before_the_ca),
 		TEST(a_chain_to_nowhere_is_shown_as_it_is),
