@@ -15,6 +15,9 @@ static const struct {
 	{offsetof(struct esp_stats, tx_discarded),
 		"packets were not sent, as no policy lets them out",
 		"add a \"policy\" of direction out to the file of \"ipsec\""},
+	{offsetof(struct esp_stats, tx_ended),
+		"packets were not sent, as their SA had reached a limit",
+		"give new SAs; if they are IKE's: see whether its daemon and ipsec-file run"},
 	{offsetof(struct esp_stats, rx_no_sa),
 		"ESP packets came with an SPI that no SA of ours has",
 		"let the files of \"ipsec\" of both hosts have the same SAs"},
@@ -24,6 +27,8 @@ static const struct {
 	{offsetof(struct esp_stats, rx_late), "ESP packets came that are older than their window",
 		"the peer has started anew with its keys: give both new ones, or SAs without a "
 		"\"replay-window\""},
+	{offsetof(struct esp_stats, rx_ended), "ESP packets came whose SA had reached a limit",
+		"give new SAs; if they are IKE's: see whether its daemon and ipsec-file run"},
 	{offsetof(struct esp_stats, rx_clear), "packets came in the clear that a policy protects",
 		"let the peer's file of \"ipsec\" protect them, too; if it sends ESP in UDP, let "
 		"\"encap\" of the SAs to us name the port that it sends to"},

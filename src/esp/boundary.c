@@ -297,6 +297,7 @@ static enum ip_ipsec_verdict esp_boundary_open_packet(struct esp_boundary *b,
 		return esp_boundary_drop(
 			b, *m, &b->stats.rx_no_sa, f, "there is no SA for an ESP packet");
 	esp_mbuf_buffer(*m, &buffer);
+	esp_sa_pass_time(sa, now);
 	v = esp_decapsulate(sa, &buffer, at);
 	if (v != ESP_OK)
 		return esp_boundary_drop(
@@ -447,7 +448,7 @@ static void esp_boundary_tell_without_policy(const struct esp_boundary *b, const
 		f->accept_out ? "sent in the clear" : "discarded");
 }
 
-static int esp_boundary_read(struct esp_boundary *b, char *why, size_t size)
+static int esp_boundary_read(struct esp_boundary *b, uint64_t now, char *why, size_t size)
 {
 	const struct esp_host host = {esp_boundary_host_has, b};
 	char reason[WHY_LEN] = "";
@@ -458,7 +459,7 @@ static int esp_boundary_read(struct esp_boundary *b, char *why, size_t size)
 	rc = esp_file_read(b->path, &host, &f, why, size);
 	if (rc)
 		return rc;
-	rc = esp_database_update(&b->db, f, reason, sizeof reason);
+	rc = esp_database_update(&b->db, f, now, reason, sizeof reason);
 	if (rc) {
 		snprintf(why, size, "ipsec \"%.300s\": %.150s", b->path, reason);
 		esp_file_free(f);
@@ -472,10 +473,11 @@ static int esp_boundary_read(struct esp_boundary *b, char *why, size_t size)
 	return 0;
 }
 
-int esp_boundary_open(struct esp_boundary *b, struct ip_stack *ip, char *why, size_t size)
+int esp_boundary_open(
+	struct esp_boundary *b, struct ip_stack *ip, uint64_t now, char *why, size_t size)
 {
 	b->ip = ip;
-	return esp_boundary_read(b, why, size);
+	return esp_boundary_read(b, now, why, size);
 }
 
 /** Is there a reason to read the file? */
@@ -496,7 +498,7 @@ void esp_boundary_look(struct esp_boundary *b, uint64_t now)
 
 	if (!esp_boundary_is_stale(b, now))
 		return;
-	rc = esp_boundary_read(b, why, sizeof why);
+	rc = esp_boundary_read(b, now, why, sizeof why);
 	b->try_again = rc && secret_file_try_again(rc);
 	b->next_try = now + RETRY_GAP_NS;
 	if (rc) {

@@ -48,7 +48,8 @@ const struct ip_ipsec *esp_boundary_ops(struct esp_boundary *b);
  * @param[out] why if that fails: a sentence, in @p size octets.
  * @return 0 or a negative errno.
  */
-int esp_boundary_open(struct esp_boundary *b, struct ip_stack *ip, char *why, size_t size);
+int esp_boundary_open(
+	struct esp_boundary *b, struct ip_stack *ip, uint64_t now, char *why, size_t size);
 
 /**
  * If the file has changed, read it again. One that is wrong is logged and changes nothing; if that

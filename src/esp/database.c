@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SECOND_NS UINT64_C(1000000000)
+
 void esp_database_init(struct esp_database *db, const struct random_source *random)
 {
 	memset(db, 0, sizeof *db);
@@ -63,12 +65,18 @@ static unsigned esp_database_same(const struct esp_database *db, const struct es
 	return db->file ? esp_file_find(db->file, s->spi, &s->dst) : ESP_STATES_MAX;
 }
 
+/** @return 0: no limit. What is too long to be said is for ever. */
+static uint64_t esp_state_max_ns(const struct esp_state *s)
+{
+	return s->max_seconds <= UINT64_MAX / SECOND_NS ? s->max_seconds * SECOND_NS : 0;
+}
+
 /**
  * @param sequence as of struct esp_sa_config.
  * @param was where it goes on; NULL: it begins.
  */
 static int esp_database_create(const struct esp_database *db, const struct esp_state *s,
-	uint64_t sequence, const struct esp_ended_sa *was, struct esp_sa **out)
+	uint64_t sequence, uint64_t now, const struct esp_ended_sa *was, struct esp_sa **out)
 {
 	struct esp_sa_config c = {.spi = s->spi,
 		.outbound = s->outbound,
@@ -84,6 +92,8 @@ static int esp_database_create(const struct esp_database *db, const struct esp_s
 		.sequence = sequence,
 		.max_packets = s->max_packets,
 		.max_octets = s->max_octets,
+		.began = was ? was->began : now,
+		.max_ns = esp_state_max_ns(s),
 		.tunnel = s->tunnel,
 		.src = s->src,
 		.dst = s->dst,
@@ -111,6 +121,7 @@ struct esp_update {
 	bool kept[ESP_STATES_MAX]; /**< of those in force: it stays */
 	bool fresh[ESP_STATES_MAX];
 	struct esp_ended_sa *was[ESP_STATES_MAX]; /**< of fresh ones; NULL: it is new */
+	uint64_t now;
 };
 
 /**
@@ -167,7 +178,7 @@ static int esp_update_add_fresh(
 		u->was[i] = was;
 	}
 	u->fresh[i] = true;
-	return esp_database_create(db, s, sequence, u->was[i], &u->sa[i]);
+	return esp_database_create(db, s, sequence, u->now, u->was[i], &u->sa[i]);
 }
 
 static int esp_update_add(
@@ -208,6 +219,7 @@ static void esp_update_change(struct esp_sa *sa, const struct esp_state *s)
 	sa->config.udp_dst = s->udp_dst;
 	sa->config.max_packets = s->max_packets;
 	sa->config.max_octets = s->max_octets;
+	sa->config.max_ns = esp_state_max_ns(s);
 }
 
 /** @return 0 or -ENOMEM: what must be known of those that end would not be. */
@@ -266,13 +278,16 @@ static void esp_update_finish(struct esp_update *u, struct esp_database *db, str
 	esp_update_count(db, f);
 }
 
-int esp_database_update(struct esp_database *db, struct esp_file *file, char *why, size_t size)
+int esp_database_update(
+	struct esp_database *db, struct esp_file *file, uint64_t now, char *why, size_t size)
 {
 	struct esp_update *u = calloc(1, sizeof *u);
 	int rc = u ? 0 : -ENOMEM;
 	unsigned i;
 
 	snprintf(why, size, "no memory");
+	if (u)
+		u->now = now;
 	for (i = 0; rc == 0 && i < file->n_states; i++) {
 		uint32_t spi = file->state[i].spi;
 

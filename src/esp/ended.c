@@ -114,15 +114,17 @@ static struct esp_ended_sa *esp_ended_place(struct esp_ended *e)
 
 void esp_ended_add(struct esp_ended *e, uint64_t name, const struct esp_sa *sa)
 {
-	uint64_t sequence = esp_sa_counted(sa);
+	uint64_t sequence = esp_sa_counted(sa), began = sa->config.began;
 	struct esp_ended_sa *at = NULL;
 
 	if (sequence == 0)
 		return;
 	if (!sa->config.outbound)
 		at = esp_ended_find(e, name, &sa->config.dst);
-	if (at && at->sequence > sequence)
-		sequence = at->sequence;
+	if (at) {
+		sequence = at->sequence > sequence ? at->sequence : sequence;
+		began = at->began < began ? at->began : began;
+	}
 	if (!at) {
 		at = esp_ended_place(e);
 		if (at->order)
@@ -134,5 +136,6 @@ void esp_ended_add(struct esp_ended *e, uint64_t name, const struct esp_sa *sa)
 		.sequence = sequence,
 		.iv_base = sa->config.iv_base,
 		.packets = sa->packets,
-		.octets = sa->octets};
+		.octets = sa->octets,
+		.began = began};
 }

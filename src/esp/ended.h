@@ -29,6 +29,7 @@ struct esp_ended_sa {
 	bool taken;                 /**< outbound: one goes on from here, and no other may */
 	uint64_t sequence, iv_base; /**< as of struct esp_sa_config */
 	uint64_t packets, octets;
+	uint64_t began; /**< as of struct esp_sa_config */
 };
 
 /** @return NULL: no memory. */
@@ -51,7 +52,7 @@ bool esp_ended_is_lost(const struct esp_ended *e, uint64_t name);
 
 /**
  * @p sa ends. One that has counted nothing need not be known. Inbound ones of one name are one,
- * that has counted as much as any of them; outbound ones have each their IVs.
+ * that has counted as much as any of them, since the first; outbound ones have each their IVs.
  */
 void esp_ended_add(struct esp_ended *e, uint64_t name, const struct esp_sa *sa);
 

@@ -83,12 +83,12 @@ size_t esp_sa_overhead(const struct esp_sa *sa, size_t len)
 	return esp_sa_front(sa) + esp_sa_padding(sa, len) + ESP_TRAILER_LEN + sa->shape.icv_len;
 }
 
-/** Would @p len octets more be more than the SA is for? */
+/** Has it had its time, or would @p len octets more be more than the SA is for? */
 static bool esp_sa_over_limit(const struct esp_sa *sa, size_t len)
 {
 	const struct esp_sa_config *c = &sa->config;
 
-	return (c->max_packets && sa->packets >= c->max_packets) ||
+	return sa->expired || (c->max_packets && sa->packets >= c->max_packets) ||
 	       (c->max_octets && (sa->octets >= c->max_octets || len > c->max_octets - sa->octets));
 }
 
@@ -198,6 +198,8 @@ enum esp_verdict esp_sa_open(struct esp_sa *sa, struct esp_buffer *b, uint8_t *n
 	enum esp_verdict v;
 	uint64_t sequence;
 
+	if (sa->expired)
+		return ESP_ENDED;
 	if (b->len < front + ESP_TRAILER_LEN + icv_len ||
 		(b->len - front - icv_len) % sa->shape.align != 0)
 		return ESP_SHORT;

@@ -25,7 +25,7 @@ enum esp_verdict {
 	ESP_BAD_PADDING, /**< authentic, and not as RFC 4303 section 2.4 wants it */
 	ESP_BAD_HEADER,  /**< an IP header that does not fit its packet or the SA's mode */
 	ESP_FRAGMENT,    /**< transport mode is for whole packets (RFC 4303 section 3.3.4) */
-	ESP_ENDED,       /**< the SA has no sequence number left, or reached a limit */
+	ESP_ENDED,       /**< the SA has no sequence number left, or reached a limit or its time */
 	ESP_NO_ROOM,     /**< the buffer or an IP packet has no room for it */
 	ESP_FAILED,      /**< the cipher failed */
 	ESP_VERDICTS,
@@ -52,6 +52,7 @@ struct esp_sa_config {
 	 */
 	uint64_t iv_base;
 	uint64_t max_packets, max_octets; /**< of payload; 0: no limit */
+	uint64_t began, max_ns;           /**< since when it is an SA, and for how long; 0: ever */
 	bool tunnel;
 	struct ip_addr src, dst; /**< tunnel: of the outer header */
 	bool udp;                /**< RFC 3948 */
@@ -75,6 +76,7 @@ struct esp_sa {
 	struct esp_window window; /**< inbound */
 	uint64_t sequence;        /**< outbound: the last that was used */
 	struct esp_recent recent;
+	bool expired;             /**< when the last packet passed, or before */
 	uint64_t packets, octets; /**< good ones, and their payload */
 	uint64_t verdict[ESP_VERDICTS];
 };
@@ -106,11 +108,13 @@ struct esp_buffer {
 	size_t len;
 };
 
-/** A packet is about to be sent. */
+/** A packet is about to pass. */
 static inline void esp_sa_pass_time(struct esp_sa *sa, uint64_t now)
 {
+	const struct esp_sa_config *c = &sa->config;
 	struct esp_recent *r = &sa->recent;
 
+	sa->expired = c->max_ns && now - c->began >= c->max_ns;
 	if (now - r->since < ESP_RECENT_NS)
 		return;
 	r->previous = now - r->since < 2 * ESP_RECENT_NS ? r->first : sa->sequence;

@@ -19,8 +19,8 @@ struct esp_state {
 	bool outbound; /**< the file's: its source is at this host */
 	bool tunnel, esn, udp;
 	uint16_t udp_src, udp_dst;
-	uint32_t window; /**< 0: no anti-replay */
-	uint64_t max_packets, max_octets;
+	uint32_t window;                               /**< 0: no anti-replay */
+	uint64_t max_packets, max_octets, max_seconds; /**< 0: no limit */
 	bool has_selector;
 	struct esp_selector selector;
 	bool has_encryption, has_integrity; /**< it was said which */

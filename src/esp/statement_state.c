@@ -167,7 +167,9 @@ static bool esp_state_limit(struct esp_line *l)
 		return esp_number(l, "packet-hard", 1, UINT64_MAX, &s->max_packets);
 	if (esp_next_is(l, "byte-hard"))
 		return esp_number(l, "byte-hard", 1, UINT64_MAX, &s->max_octets);
-	return esp_refuse(l, "expected packet-hard or byte-hard behind \"limit\"");
+	if (esp_next_is(l, "time-hard"))
+		return esp_number(l, "time-hard", 1, UINT64_MAX, &s->max_seconds);
+	return esp_refuse(l, "expected packet-hard, byte-hard or time-hard behind \"limit\"");
 }
 
 static bool esp_state_is_whole(struct esp_line *l)

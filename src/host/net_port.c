@@ -152,7 +152,8 @@ static int net_open_ip(struct net *n, struct config_error *e)
 
 static int net_read_esp(struct net *n, struct config_error *e)
 {
-	return n->esp ? esp_boundary_open(n->esp, n->ip, e->text, sizeof e->text) : 0;
+	return n->esp ? esp_boundary_open(n->esp, n->ip, n->engine.now, e->text, sizeof e->text)
+		      : 0;
 }
 
 static int net_map(void *port, const void *addr, size_t len)

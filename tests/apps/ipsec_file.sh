@@ -32,7 +32,7 @@ src 10.0.0.1 dst 10.0.0.2
 	lifetime config:
 	  limit: soft (INF)(bytes), hard 18446744073709551614(bytes)
 	  limit: soft (INF)(packets), hard 4000000000(packets)
-	  expire add: soft 0(sec), hard 0(sec)
+	  expire add: soft 3300(sec), hard 3960(sec)
 	  expire use: soft 0(sec), hard 0(sec)
 	lifetime current:
 	  0(bytes), 0(packets)
@@ -116,8 +116,8 @@ src fd00::2 dst fd00::1
 	lifetime config:
 	  limit: soft (INF)(bytes), hard (INF)(bytes)
 	  limit: soft (INF)(packets), hard (INF)(packets)
-	  expire add: soft 0(sec), hard 0(sec)
-	  expire use: soft 0(sec), hard 0(sec)
+	  expire add: soft 0(sec), hard 18446744073709551615(sec)
+	  expire use: soft 0(sec), hard 86400(sec)
 	lifetime current:
 	  0(bytes), 0(packets)
 	  add 2026-11-29 13:18:08 use -
@@ -512,11 +512,11 @@ cat >"$work/wanted" <<END
 ip xfrm state add src fd00::2 dst fd00::1 proto esp spi 0x00000104 reqid 0 mode transport aead 'rfc4106(gcm(aes))' $short 128 replay-window 4096
 ip xfrm state add src fd00::2 dst fd00::1 proto esp spi 0x00000103 reqid 0 mode transport aead 'rfc4106(gcm(aes))' $short 128 replay-window 32 limit byte-hard 5000
 ip xfrm state add src fd00::2 dst fd00::1 proto esp spi 0x00000102 reqid 0 mode transport aead 'rfc4106(gcm(aes))' $short 128 replay-window 128 limit packet-hard 1000
-ip xfrm state add src fd00::2 dst fd00::1 proto esp spi 0x00000101 reqid 0 mode transport aead 'rfc4106(gcm(aes))' $short 128
+ip xfrm state add src fd00::2 dst fd00::1 proto esp spi 0x00000101 reqid 0 mode transport aead 'rfc4106(gcm(aes))' $short 128 limit time-hard 86400
 ip xfrm state add src 10.0.0.1 dst 10.0.0.8 proto esp spi 0xcd0f0a37 reqid 4 mode tunnel auth-trunc 'hmac(sha1)' $short 96 enc 'ecb(cipher_null)' 0x
 ip xfrm state add src 10.0.0.8 dst 10.0.0.1 proto esp spi 0xcd0f0a36 reqid 4 mode tunnel auth-trunc 'hmac(sha256)' $digest 128 enc 'cbc(aes)' $digest replay-window 32
 ip xfrm state add src 10.0.0.2 dst 10.0.0.1 proto esp spi 0xcd0f0a33 reqid 1 mode tunnel aead 'rfc4106(gcm(aes))' $short 128 replay-window 64 flag esn encap espinudp 4500 4501 0.0.0.0
-ip xfrm state add src 10.0.0.1 dst 10.0.0.2 proto esp spi 0xc2a3a1c9 reqid 1 mode transport aead 'rfc4106(gcm(aes))' $long 128 replay-window 32 flag esn sel src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp limit byte-hard 18446744073709551614 limit packet-hard 4000000000
+ip xfrm state add src 10.0.0.1 dst 10.0.0.2 proto esp spi 0xc2a3a1c9 reqid 1 mode transport aead 'rfc4106(gcm(aes))' $long 128 replay-window 32 flag esn sel src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp limit byte-hard 18446744073709551614 limit packet-hard 4000000000 limit time-hard 3960
 ip xfrm policy add src 10.0.0.0/8 dst 10.0.0.1/32 dir in action block priority 400000
 ip xfrm policy add src 10.0.1.7/32 dst 10.0.0.1/32 dir in priority 372351 action block
 ip xfrm policy add src 10.0.1.4/32 dst 10.0.0.1/32 dir in priority 372351 action block

@@ -49,7 +49,7 @@ static void update(const uint8_t *text, size_t len)
 	MUST(in);
 	if (esp_file_parse(in, "file", &host, &f, why, sizeof why) != 0) {
 		MUST(is_a_sentence(why, sizeof why) && !f);
-	} else if (esp_database_update(&db, f, why, sizeof why) != 0) {
+	} else if (esp_database_update(&db, f, 0, why, sizeof why) != 0) {
 		MUST(is_a_sentence(why, sizeof why));
 		MUST(db.file == before && db.inbound + db.outbound == had);
 		esp_file_free(f);

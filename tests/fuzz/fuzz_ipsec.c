@@ -283,7 +283,7 @@ static void world_start(struct world *w, uint8_t bits)
 			.path = path, .pool = ip_host_pool(), .random = {fill, NULL}},
 		&w->esp));
 	ip_host_start(&w->host, bits, esp_boundary_ops(w->esp));
-	MUST(!esp_boundary_open(w->esp, w->host.ip, why, sizeof why));
+	MUST(!esp_boundary_open(w->esp, w->host.ip, w->host.now, why, sizeof why));
 	for (unsigned i = 0; i < KINDS; i++) {
 		struct esp_sa_config c = {.spi = SPI_IN + i,
 			.outbound = true,

@@ -409,7 +409,7 @@ ESP_BOTH = [ESP_SA % (1, 2, 1), ESP_SA % (2, 1, 0) + " replay-window 64 flag esn
             ESP_POLICY % (2, 1, "in") + " priority 5 tmpl src 0.0.0.0 dst 0.0.0.0 proto esp reqid 0 mode transport level required"]
 write("esp_file", "both", esp_files(ESP_BOTH, ESP_BOTH[1:], ESP_BOTH))
 write("esp_file", "rekey", esp_files(ESP_BOTH, ESP_BOTH + [ESP_SA % (1, 2, 3), ESP_SA % (2, 1, 4)], [ESP_SA % (1, 2, 3)] + ESP_BOTH[2:]))
-write("esp_file", "changed", esp_files(ESP_BOTH, [ESP_BOTH[0] + " limit byte-hard 5"]))
+write("esp_file", "changed", esp_files(ESP_BOTH, [ESP_BOTH[0] + " limit byte-hard 5 limit time-hard 18446744073709551615"]))
 write("esp_file", "tunnel", esp_files([ESP_SA % (1, 9, 5) + " mode tunnel reqid 3 encap espinudp 4500 4500 0.0.0.0 sel src 10.0.0.0/24 dst "
                                        "10.0.0.0/24 proto tcp sport 1 dport 2", ESP_POLICY % (1, 2, "out") +
                                        " tmpl src 10.0.0.1 dst 10.0.0.9 proto esp mode tunnel"]))

@@ -253,7 +253,7 @@ static void ip_create(struct sim_host *h, const struct sim_host_config *cfg)
 	must(ip_addr_parse_cidr(cfg->address, &h->address, &prefix), cfg->address);
 	must(ip_addr_add(h->ip, &h->address, prefix, s->now), "ip_addr_add");
 	if (h->esp)
-		must(esp_boundary_open(h->esp, h->ip, why, sizeof why), why);
+		must(esp_boundary_open(h->esp, h->ip, s->now, why, sizeof why), why);
 	if (!cfg->gateway)
 		return;
 	must(ip_addr_parse(cfg->gateway, &gw), cfg->gateway);

@@ -108,7 +108,7 @@ void end_create(struct end *e, const char *ipsec)
 	assert_int_equal(ip_stack_create(&cfg, ends.now, &e->ip), 0);
 	ip_set_transport(e->ip, IP_PROTO_TCP, &tcp);
 	assert_int_equal(ip_addr_add(e->ip, &ours, ends.v6 ? 64 : 24, ends.now), 0);
-	if (ipsec && esp_boundary_open(e->esp, e->ip, why, sizeof why) != 0)
+	if (ipsec && esp_boundary_open(e->esp, e->ip, ends.now, why, sizeof why) != 0)
 		fail_msg("%s", why);
 }
 

@@ -151,6 +151,30 @@ static void octets_of_others_are_not_written_to(void **state)
 	ends_end();
 }
 
+/** RFC 4301 section 4.4.2.1. What was sealed before comes too late, too. */
+static void an_sa_that_had_its_time_lets_nothing_pass(void **state)
+{
+	char *text = ends_both_ways("", "limit time-hard 10");
+	struct rte_mbuf *m;
+
+	ends_begin(text, text);
+	ends.now += 10 * SECOND - 1;
+	assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
+	end_give(&ends.b, end_take(&ends.a));
+	end_expect_delivered(&ends.b, 1);
+	assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
+	m = end_take(&ends.a);
+	ends.now++;
+	end_give(&ends.b, m);
+	assert_int_equal(ends.b.n_in, 1);
+	assert_int_equal(end_stats(&ends.b)->rx_ended, 1);
+	assert_non_null(strstr(ends.b.log_text, "SA ended"));
+	assert_int_equal(end_send_one(&ends.a, SEGMENT), 0);
+	assert_int_equal(ends.a.n_out, 0);
+	assert_int_equal(end_stats(&ends.a)->tx_ended, 1);
+	ends_end();
+}
+
 static void what_is_wrong_is_counted_by_its_reason(void **state)
 {
 	char *text = ends_both_ways("", "replay-window 32");
@@ -522,6 +546,7 @@ int main(void)
 		cmocka_unit_test(a_packet_in_fragments_is_taken),
 		cmocka_unit_test(nobody_is_told_of_a_packet_whose_rest_is_lost),
 		cmocka_unit_test(octets_of_others_are_not_written_to),
+		cmocka_unit_test(an_sa_that_had_its_time_lets_nothing_pass),
 		cmocka_unit_test(what_is_wrong_is_counted_by_its_reason),
 		cmocka_unit_test(what_must_be_protected_does_not_come_in_the_clear),
 		cmocka_unit_test(policies_bypass_and_discard),

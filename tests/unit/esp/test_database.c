@@ -24,6 +24,7 @@
 #define BOTH  HOSTS "dir out tmpl proto esp\n" BACK "dir in tmpl proto esp\n"
 
 static struct esp_database db;
+static uint64_t now;
 static char why[600];
 
 /** Others each time. */
@@ -60,7 +61,7 @@ static int update(const char *text)
 	if (esp_file_parse(in, "path", &host, &f, why, sizeof why) != 0)
 		fail_msg("%s", why);
 	fclose(in);
-	rc = esp_database_update(&db, f, why, sizeof why);
+	rc = esp_database_update(&db, f, now, why, sizeof why);
 	if (rc)
 		esp_file_free(f);
 	return rc;
@@ -68,6 +69,7 @@ static int update(const char *text)
 
 static int set_up(void **state)
 {
+	now = 0;
 	esp_database_init(&db, &(struct random_source){.fill = fill});
 	return 0;
 }
@@ -432,6 +434,35 @@ static void an_sa_that_comes_back_goes_on(void **state)
 	assert_int_equal(update(SA(PEER, OUR, "0x300", "replay-window 64")), -EINVAL);
 }
 
+#define SECOND UINT64_C(1000000000)
+
+/** An SA has its time once, in whatever files it is, and wherever. */
+static void its_time_goes_on(void **state)
+{
+	struct ip_addr our = addr(OUR), our2 = addr(OUR2);
+	struct esp_sa *in;
+
+	now = 100 * SECOND;
+	assert_int_equal(update(SA(PEER, OUR, "0x200", "limit time-hard 10")), 0);
+	in = esp_database_find(&db, &our, 0x200);
+	assert_int_equal(in->config.began, 100 * SECOND);
+	assert_int_equal(in->config.max_ns, 10 * SECOND);
+	esp_window_accept(&in->window, 70);
+	now = 105 * SECOND;
+	assert_int_equal(update(SA(PEER, OUR, "0x200", "limit time-hard 20")), 0);
+	assert_int_equal(in->config.began, 100 * SECOND);
+	assert_int_equal(in->config.max_ns, 20 * SECOND);
+	assert_int_equal(update(SA(PEER, OUR2, "0x200", "")), 0);
+	assert_ptr_equal(esp_database_find(&db, &our2, 0x200), in);
+	assert_int_equal(in->config.began, 100 * SECOND);
+	assert_int_equal(in->config.max_ns, 0);
+	assert_int_equal(update(""), 0);
+	assert_int_equal(update(SA(PEER, OUR, "0x200", "limit time-hard 18446744073709551615")), 0);
+	in = esp_database_find(&db, &our, 0x200);
+	assert_int_equal(in->config.began, 100 * SECOND);
+	assert_int_equal(in->config.max_ns, 0);
+}
+
 #define OTHER_KEY(from, to, spi)                                                     \
 	"ip xfrm state add src " from " dst " to " proto esp spi " spi               \
 	" aead 'rfc4106(gcm(aes))' 0x000102030405060708090a0b0c0d0e0fa0a1a2a4 128\n" \
@@ -597,6 +628,7 @@ int main(void)
 		TEST(what_came_to_one_address_is_not_taken_at_another),
 		TEST(of_two_that_come_back_each_has_its_own_ivs),
 		TEST(an_sa_that_comes_back_goes_on),
+		TEST(its_time_goes_on),
 		TEST(an_sa_with_another_key_begins),
 		TEST(what_ended_is_known_until_a_file_is_in_force),
 		TEST(of_many_that_ended_the_first_do_not_come_back),

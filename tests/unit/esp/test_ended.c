@@ -109,7 +109,8 @@ static void one_that_ended_is_known_until_it_is_back(void **state)
 
 static void end_at(uint64_t name, bool outbound, uint8_t dst, uint64_t counted)
 {
-	const struct esp_sa sa = {.config = {.outbound = outbound, .dst = {{dst}}},
+	const struct esp_sa sa = {
+		.config = {.outbound = outbound, .dst = {{dst}}, .began = 1000 - counted},
 		.sequence = outbound ? counted : 0,
 		.window.top = outbound ? 0 : counted};
 
@@ -127,6 +128,7 @@ static void of_one_name_the_highest_count_is_known(void **state)
 	end_at(77, false, 3, 80);
 	was = esp_ended_find(ended, 77, &first);
 	assert_int_equal(was->sequence, 90);
+	assert_int_equal(was->began, 910);
 	esp_ended_forget(was);
 	assert_null(esp_ended_find(ended, 77, &first));
 	end_at(78, true, 1, 70);

@@ -522,6 +522,38 @@ static void limits_end_both_directions(void **state)
 	esp_sa_destroy(out);
 }
 
+/** RFC 4301 section 4.4.2.1: by time, too. */
+static void time_ends_both_directions(void **state)
+{
+	struct esp_sa_config c = usual;
+	struct esp_sa *out, *in;
+	uint8_t room[ROOM], next;
+
+	c.began = 1000;
+	c.max_ns = 500;
+	out = sa_of(c, true);
+	in = sa_of(c, false);
+	for (uint64_t now = 1498; now < 1502; now++) {
+		struct esp_buffer b = buffer_of(room, key, 8);
+
+		esp_sa_pass_time(out, now);
+		assert_int_equal(esp_sa_seal(out, &b, TCP), now < 1500 ? ESP_OK : ESP_ENDED);
+	}
+	/* With more time it goes on; the other end has not. */
+	out->config.max_ns = UINT64_MAX;
+	for (uint64_t now = 1498; now < 1502; now++) {
+		struct esp_buffer b = buffer_of(room, key, 8);
+
+		esp_sa_pass_time(out, now);
+		assert_int_equal(esp_sa_seal(out, &b, TCP), ESP_OK);
+		esp_sa_pass_time(in, now);
+		assert_int_equal(esp_sa_open(in, &b, &next), now < 1500 ? ESP_OK : ESP_ENDED);
+	}
+	assert_int_equal(in->window.top, 4);
+	esp_sa_destroy(out);
+	esp_sa_destroy(in);
+}
+
 static void no_room(void **state)
 {
 	struct esp_sa *sa = sa_of(usual, true);
@@ -595,6 +627,7 @@ int main(void)
 		cmocka_unit_test(padding_of_a_peer),
 		cmocka_unit_test(sequence_numbers_never_return),
 		cmocka_unit_test(limits_end_both_directions),
+		cmocka_unit_test(time_ends_both_directions),
 		cmocka_unit_test(no_room),
 		cmocka_unit_test(bad_configurations),
 	};

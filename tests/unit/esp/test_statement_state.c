@@ -8,7 +8,7 @@ static void an_sa_has_what_its_line_says(void **state)
 		statement_good(STATE "reqid 7 mode tunnel replay-window 128 flag esn "
 				     "aead \"rfc4106(gcm(aes))\" " KEY32 " 128 "
 				     "encap espinudp 4500 4501 0.0.0.0 "
-				     "limit packet-hard 9 limit byte-hard 10 "
+				     "limit packet-hard 9 limit byte-hard 10 limit time-hard 11 "
 				     "sel src 10.1.0.0/16 dst 10.2.0.0/16 proto tcp "
 				     "dport 7174 # the rest is a comment");
 
@@ -24,6 +24,7 @@ static void an_sa_has_what_its_line_says(void **state)
 	assert_int_equal(s.state.udp_dst, 4501);
 	assert_int_equal(s.state.max_packets, 9);
 	assert_int_equal(s.state.max_octets, 10);
+	assert_int_equal(s.state.max_seconds, 11);
 	assert_int_equal(s.state.selector.src_len, 16);
 	assert_int_equal(s.state.selector.proto, 6);
 	assert_int_equal(s.state.selector.dst_port, 7174);
@@ -107,7 +108,8 @@ static void wrong_sas_are_refused(void **state)
 		"expected 128 behind");
 	statement_bad(STATE AEAD " encap espintcp 4500 4500 0.0.0.0", "espinudp");
 	statement_bad(STATE AEAD " encap espinudp 0 4500 0.0.0.0", "from 1");
-	statement_bad(STATE AEAD " limit time-hard 5", "packet-hard");
+	statement_bad(STATE AEAD " limit time-use-hard 5", "or time-hard");
+	statement_bad(STATE AEAD " limit time-hard 0", "behind \"time-hard\"");
 	statement_bad(STATE AEAD " sel src 10.0.0.0/8", "\"src\" and \"dst\"");
 }
 
