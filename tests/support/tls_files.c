@@ -166,6 +166,15 @@ void tls_files_config(const struct tls_files *f, const char *name, struct tls_co
 	tls_files_path(f, file, c->key);
 }
 
+void tls_files_open_two(struct tls_files *f, struct tls_config *one, struct tls_config *two)
+{
+	tls_files_open(f);
+	tls_files_issue(f, "one", "IP:10.0.0.1", 10);
+	tls_files_issue(f, "two", "IP:10.0.0.2", 10);
+	tls_files_config(f, "one", one);
+	tls_files_config(f, "two", two);
+}
+
 int64_t tls_files_time(void)
 {
 	return time(NULL);

@@ -49,4 +49,7 @@ int64_t tls_files_time(void);
 /** The configuration of who has NAME.pem: required, mutual. */
 void tls_files_config(const struct tls_files *f, const char *name, struct tls_config *c);
 
+/** As tls_files_open(), with "one" for 10.0.0.1 and "two" for 10.0.0.2, and what each is set to. */
+void tls_files_open_two(struct tls_files *f, struct tls_config *one, struct tls_config *two);
+
 #endif

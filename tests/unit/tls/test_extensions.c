@@ -33,11 +33,7 @@ static SSL_SESSION *their_session;
 
 static int set_up(void **state)
 {
-	tls_files_open(&files);
-	tls_files_issue(&files, "one", "IP:10.0.0.1", 10);
-	tls_files_issue(&files, "two", "IP:10.0.0.2", 10);
-	tls_files_config(&files, "one", &their_config);
-	tls_files_config(&files, "two", &our_config);
+	tls_files_open_two(&files, &their_config, &our_config);
 	mem = llp_mem_create();
 	return 0;
 }

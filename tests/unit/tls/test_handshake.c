@@ -24,11 +24,7 @@ static int set_up(void **state)
 	struct tls_error e;
 
 	now = tls_files_time();
-	tls_files_open(&files);
-	tls_files_issue(&files, "one", "IP:10.0.0.1", 10);
-	tls_files_issue(&files, "two", "IP:10.0.0.2", 10);
-	tls_files_config(&files, "one", &configs[0]);
-	tls_files_config(&files, "two", &configs[1]);
+	tls_files_open_two(&files, &configs[0], &configs[1]);
 	for (unsigned i = 0; i < 2; i++)
 		if (tls_credentials_open(&sources[i], &configs[i], NULL, &e) != 0)
 			fail_msg("%s", e.text);

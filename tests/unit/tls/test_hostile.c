@@ -106,12 +106,8 @@ static int hold(void *user, struct llp *l)
 
 static int set_up(void **state)
 {
-	tls_files_open(&files);
-	tls_files_issue(&files, "one", "IP:10.0.0.1", 10);
-	tls_files_issue(&files, "two", "IP:10.0.0.2", 10);
+	tls_files_open_two(&files, &client_config, &server_config);
 	tls_files_issue(&files, "three", "IP:10.0.0.3", 10);
-	tls_files_config(&files, "one", &client_config);
-	tls_files_config(&files, "two", &server_config);
 	mem = llp_mem_create();
 	return 0;
 }

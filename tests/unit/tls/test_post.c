@@ -25,11 +25,7 @@ static int set_up(void **state)
 {
 	struct tls_config client_config, server_config;
 
-	tls_files_open(&files);
-	tls_files_issue(&files, "one", "IP:10.0.0.1", 10);
-	tls_files_issue(&files, "two", "IP:10.0.0.2", 10);
-	tls_files_config(&files, "one", &client_config);
-	tls_files_config(&files, "two", &server_config);
+	tls_files_open_two(&files, &client_config, &server_config);
 	mem = llp_mem_create();
 	tls_user_open(&client, mem, 0, &client_config, 0);
 	tls_user_open(&server, mem, 1, &server_config, 0);
