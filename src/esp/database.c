@@ -34,13 +34,6 @@ void esp_database_fini(struct esp_database *db)
 
 /* ---- updates ------------------------------------------------------------------------------- */
 
-static bool esp_selector_equal(const struct esp_selector *a, const struct esp_selector *b)
-{
-	return ip_addr_equal(&a->src, &b->src) && ip_addr_equal(&a->dst, &b->dst) &&
-	       a->src_len == b->src_len && a->dst_len == b->dst_len && a->proto == b->proto &&
-	       a->src_port == b->src_port && a->dst_port == b->dst_port;
-}
-
 /** Are packets of one authentic to the other? The ICV knows nothing of addresses. */
 static bool esp_state_has_key(const struct esp_state *a, const struct esp_state *b)
 {
@@ -50,13 +43,14 @@ static bool esp_state_has_key(const struct esp_state *a, const struct esp_state 
 	       memcmp(a->auth_key, b->auth_key, sizeof a->auth_key) == 0;
 }
 
-/** But for what may change: addresses, UDP and its ports as NATs are met, and limits. */
-static bool esp_state_equal(const struct esp_state *a, const struct esp_state *b)
+/**
+ * Is it the SA that it was? All else may change: ends, UDP and the selector do where a host moves,
+ * and which policies it is for and how long is the file's to say.
+ */
+static bool esp_state_goes_on(const struct esp_state *was, const struct esp_state *s)
 {
-	return a->reqid == b->reqid && a->tunnel == b->tunnel && a->esn == b->esn &&
-	       a->window == b->window && a->has_selector == b->has_selector &&
-	       (!a->has_selector || esp_selector_equal(&a->selector, &b->selector)) &&
-	       esp_state_has_key(a, b);
+	return was->outbound == s->outbound && was->tunnel == s->tunnel && was->esn == s->esn &&
+	       was->window == s->window && esp_state_has_key(was, s);
 }
 
 /** @return the SA of the same SPI and destination that is in force; ESP_STATES_MAX: none is. */
@@ -136,7 +130,7 @@ static unsigned esp_update_moved(const struct esp_update *u, const struct esp_da
 	for (unsigned i = 0; i < esp_database_count(db); i++) {
 		const struct esp_state *old = &db->file->state[i];
 
-		if (!u->kept[i] && old->outbound == s->outbound && esp_state_equal(old, s) &&
+		if (!u->kept[i] && esp_state_goes_on(old, s) &&
 			esp_file_find(f, s->spi, &old->dst) == ESP_STATES_MAX &&
 			(moved == ESP_STATES_MAX ||
 				esp_sa_counted(db->sa[i]) > esp_sa_counted(db->sa[moved])))
@@ -153,7 +147,7 @@ static uint64_t esp_database_arrived(const struct esp_database *db, const struct
 	for (unsigned i = 0; !s->outbound && i < esp_database_count(db); i++) {
 		const struct esp_state *old = &db->file->state[i];
 
-		if (!old->outbound && esp_sa_counted(db->sa[i]) > top && esp_state_has_key(old, s))
+		if (!old->outbound && esp_state_has_key(old, s) && esp_sa_counted(db->sa[i]) > top)
 			top = esp_sa_counted(db->sa[i]);
 	}
 	return top;
@@ -191,7 +185,7 @@ static int esp_update_add(
 	if (old == ESP_STATES_MAX || u->kept[old])
 		return esp_update_add_fresh(u, db, &f->state[i], i);
 	/* Its key and the window would begin anew, and what was recorded would be believed. */
-	if (!esp_state_equal(&f->state[i], &db->file->state[old]))
+	if (!esp_state_goes_on(&db->file->state[old], &f->state[i]))
 		return -EINVAL;
 	u->sa[i] = db->sa[old];
 	u->kept[old] = true;

@@ -303,6 +303,34 @@ static void a_peer_moves_with_its_sas(void **state)
 	assert_ptr_equal(esp_database_find_outbound(&db, &moved, 0x100), other);
 }
 
+/** As strongSwan moves it, whose SAs of transport mode have selectors of their ends. */
+static void selectors_move_with_their_sas(void **state)
+{
+	struct ip_addr our = addr(OUR), peer = addr(PEER), moved = addr("10.0.0.3");
+	struct esp_sa *in, *out;
+
+	assert_int_equal(
+		update(SA(OUR, PEER, "0x100", "reqid 1 sel src " OUR " dst " PEER) SA(
+			PEER, OUR, "0x200", "replay-window 64 reqid 1 sel src " PEER " dst " OUR)),
+		0);
+	in = esp_database_find(&db, &our, 0x200);
+	out = esp_database_find_outbound(&db, &peer, 0x100);
+	assert_int_equal(update(SA(OUR, "10.0.0.3", "0x100", "reqid 2 sel src " OUR " dst 10.0.0.3")
+					 SA("10.0.0.3", OUR, "0x200",
+						 "replay-window 64 reqid 2 sel src 10.0.0.3 "
+						 "dst " OUR) "ip xfrm policy add src " OUR
+							     " dst 10.0.0.3 dir out tmpl proto esp "
+							     "reqid 2\n"
+							     "ip xfrm policy add src 10.0.0.3 "
+							     "dst " OUR
+							     " dir in tmpl proto esp reqid 2\n"),
+		0);
+	assert_ptr_equal(esp_database_find(&db, &our, 0x200), in);
+	assert_ptr_equal(esp_database_find_outbound(&db, &moved, 0x100), out);
+	assert_int_equal(leaves("10.0.0.3", 6, 7), 0x100);
+	assert_int_equal(arrives("10.0.0.3", 6, 0x200), ESP_ARRIVED);
+}
+
 /** Up to @p top nothing is taken again, and one more is. */
 static void expect_arrived(const struct esp_sa *in, uint64_t top)
 {
@@ -378,7 +406,8 @@ static void of_two_that_come_back_each_has_its_own_ivs(void **state)
 	iv_base = sa->config.iv_base;
 	assert_int_equal(update(IN("")), 0);
 	/* A file that is refused has taken neither up. */
-	assert_int_equal(update(OUT_TO("10.0.0.4") OUT_TO("10.0.0.5") IN("reqid 7")), -EINVAL);
+	assert_int_equal(
+		update(OUT_TO("10.0.0.4") OUT_TO("10.0.0.5") IN("replay-window 64")), -EINVAL);
 	assert_int_equal(update(IN("") OUT_TO("10.0.0.3") OUT_TO(PEER)), 0);
 	assert_int_equal(esp_database_find_outbound(&db, &a, 0x100)->sequence, 77);
 	assert_int_equal(esp_database_find_outbound(&db, &b, 0x100)->sequence, 500);
@@ -624,6 +653,7 @@ int main(void)
 		TEST(a_changed_sa_leaves_all_as_it_was),
 		TEST(ports_and_limits_change_and_the_rest_stays),
 		TEST(a_peer_moves_with_its_sas),
+		TEST(selectors_move_with_their_sas),
 		TEST(we_move_with_our_sas),
 		TEST(what_came_to_one_address_is_not_taken_at_another),
 		TEST(of_two_that_come_back_each_has_its_own_ivs),
