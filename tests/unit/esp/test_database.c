@@ -315,15 +315,15 @@ static void selectors_move_with_their_sas(void **state)
 		0);
 	in = esp_database_find(&db, &our, 0x200);
 	out = esp_database_find_outbound(&db, &peer, 0x100);
-	assert_int_equal(update(SA(OUR, "10.0.0.3", "0x100", "reqid 2 sel src " OUR " dst 10.0.0.3")
-					 SA("10.0.0.3", OUR, "0x200",
-						 "replay-window 64 reqid 2 sel src 10.0.0.3 "
-						 "dst " OUR) "ip xfrm policy add src " OUR
-							     " dst 10.0.0.3 dir out tmpl proto esp "
-							     "reqid 2\n"
-							     "ip xfrm policy add src 10.0.0.3 "
-							     "dst " OUR
-							     " dir in tmpl proto esp reqid 2\n"),
+	assert_int_equal(
+		update(SA(OUR, "10.0.0.3", "0x100", "reqid 2 sel src " OUR " dst 10.0.0.3")
+				SA("10.0.0.3", OUR, "0x200",
+					"replay-window 64 reqid 2 sel src 10.0.0.3 "
+					"dst " OUR) "ip xfrm policy add src " OUR
+						    " dst 10.0.0.3 dir out tmpl proto esp "
+						    "reqid 2\n"
+						    "ip xfrm policy add src 10.0.0.3 "
+						    "dst " OUR " dir in tmpl proto esp reqid 2\n"),
 		0);
 	assert_ptr_equal(esp_database_find(&db, &our, 0x200), in);
 	assert_ptr_equal(esp_database_find_outbound(&db, &moved, 0x100), out);
