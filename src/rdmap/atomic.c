@@ -79,6 +79,7 @@ enum rdmap_progress rdmap_send_atomic_response(struct rdmap *r)
 	store_be32(p + RDMAP_AT_ATOMIC_ORIGINAL_ID, q->request_id);
 	store_be64(p + RDMAP_AT_ATOMIC_ORIGINAL_VALUE, original);
 	mpa_commit(r->mpa);
+	r->transferred += RDMAP_ATOMIC_LEN;
 	rdmap_irq_pop(r);
 	return RDMAP_MORE;
 }

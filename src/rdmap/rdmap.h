@@ -344,6 +344,11 @@ struct rdmap {
 	bool rtr_answer;        /**< the peer's was a Read, and is to be answered */
 	uint32_t rtr_sink_stag; /**< of the peer's Read */
 	uint64_t rtr_sink_to;
+	/**
+	 * Octets of payload that were given to the LLP or taken from it, and receives that
+	 * completed. Empty messages that complete nothing do not count.
+	 */
+	uint64_t transferred;
 	/* The message being sent */
 	enum rdmap_tx tx;
 	bool response_turn;    /**< take turns between Read responses and the SQ */
@@ -358,15 +363,15 @@ struct rdmap {
 	bool imm_due;       /**< the Send of rqe is whole, and its Immediate Data has not come */
 	uint32_t imms_sent; /**< behind Sends; modulo 2^32 */
 	uint32_t imms_received; /**< likewise */
+	uint32_t send_len;      /**< of the Send whose Immediate Data is due */
 	/* The messages being received */
-	bool heard;                  /**< a message has come */
-	bool answers_only;           /**< others are dropped */
 	const struct rdmap_rqe *rqe; /**< receive element of the Send under way */
 	struct rdmap_sge_at rx_at;
 	uint32_t read_placed; /**< received bytes of the oldest Read's response */
 	uint32_t write_len;   /**< length of the last Write, if no Send came after it */
-	uint32_t send_len;    /**< of the Send whose Immediate Data is due */
 	bool write_open;      /**< its last segment has not come */
+	bool heard;           /**< a message has come */
+	bool answers_only;    /**< others are dropped */
 	/* A Terminate that waits for room in the LLP */
 	uint8_t term[RDMAP_TERM_MAX];
 	uint8_t term_len; /**< 0: none */

@@ -65,6 +65,7 @@ enum rdmap_progress rdmap_send_read_response(struct rdmap *r)
 		mpa_commit(r->mpa);
 	}
 	q->sent += n;
+	r->transferred += n;
 	if (n == left)
 		rdmap_irq_pop(r);
 	return RDMAP_MORE;
@@ -234,6 +235,7 @@ void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s)
 		return;
 	}
 	r->read_placed += s->len;
+	r->transferred += s->len;
 	if (s->last && r->read_placed != w->length) {
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_UNSPECIFIED, s);
 		return;

@@ -18,6 +18,7 @@ static void rdmap_rx_on_write(struct rdmap *r, struct ddp_segment *s)
 			return;
 		}
 	}
+	r->transferred += s->len;
 	r->write_len = s->len + (r->write_open ? r->write_len : 0);
 	r->write_open = !s->last;
 	ddp_advance(&r->ddp, s);
@@ -96,6 +97,7 @@ static void rdmap_rx_on_send(struct rdmap *r, struct ddp_segment *s)
 		rdmap_terminate(r, RDMAP_LAYER_RDMA, RDMAP_ETYPE_CATASTROPHIC, 0);
 		return;
 	}
+	r->transferred += s->len;
 	ddp_advance(&r->ddp, s);
 	if (s->last)
 		rdmap_rx_deliver_send(r, s);

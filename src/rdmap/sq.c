@@ -132,6 +132,7 @@ void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc)
 {
 	wc->wr_id = r->rqe->wr_id;
 	r->rqe = NULL;
+	r->transferred++;
 	/* The place is free before the program can see the completion and post again into it. */
 	r->ops->recv_done(r->user);
 	r->ops->complete(r->user, wc);

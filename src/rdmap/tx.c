@@ -54,6 +54,7 @@ static enum rdmap_progress rdmap_tx_fill_segment(
 		mpa_commit(r->mpa);
 	}
 	r->tx_offset += n;
+	r->transferred += n;
 	if (r->tx_offset != w->length)
 		return RDMAP_MORE;
 	if (w->op != RDMAP_WR_WRITE_IMM && w->op != RDMAP_WR_SEND_IMM)

@@ -82,17 +82,26 @@ int conn_prepare_stream(struct conn *c, uint16_t ird)
 	return c->irq ? 0 : -ENOMEM;
 }
 
-/** An orderly close has not ended. @return true if at least it gets on. */
+/**
+ * An orderly close has not ended: does it get on? It does while our requests complete, while
+ * payload moves, of ours or of the peer's, and while less and less waits to be acknowledged. Octets
+ * that are no whole FPDU yet, empty messages, and the answers to empty Reads get nobody on: a peer
+ * may send them for ever.
+ */
 static bool conn_close_progress(struct conn *c)
 {
+	const struct rnic_qp *qp = c->qp;
 	struct llp *llp = mpa_llp(&c->mpa);
 	size_t unacked = llp ? llp_unacked(llp) : 0;
-	uint32_t tail = atomic_load(&c->qp->sq.tail);
-	bool moved = unacked != c->close_unacked || tail != c->close_tail;
+	uint64_t transferred = qp->rdmap.transferred;
+	uint32_t tail = atomic_load(&qp->sq.tail);
+	bool any = transferred != c->close_transferred || tail != c->close_tail ||
+		   unacked < c->close_unacked;
 
+	c->close_transferred = transferred;
 	c->close_unacked = unacked;
 	c->close_tail = tail;
-	return moved;
+	return any;
 }
 
 void conn_begin_close(struct conn *c)

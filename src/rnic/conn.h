@@ -36,12 +36,15 @@ struct conn {
 	struct peer_charge startup;        /**< responder, while it is pending */
 	uint8_t *start_text;               /**< the received part of the peer's frame, or NULL */
 	struct llp_connect_params connect; /**< initiator */
-	struct conn_map *map;    /**< initiator: the peer's port mapper is being asked; else NULL */
-	uint64_t start_deadline; /**< initiator */
-	struct timer timer;      /**< start-up (see wait); the RTR frame; close; lingering */
+	struct conn_map *map; /**< initiator: the peer's port mapper is being asked; else NULL */
+	union {
+		uint64_t start_deadline;    /**< of the start-up */
+		uint64_t close_transferred; /**< as the next two: rdmap.transferred */
+	};
+	struct timer timer; /**< start-up (see wait); the RTR frame; close; lingering */
 	struct engine_doorbell doorbell;
-	size_t close_unacked; /**< for the close deadline: unacknowledged bytes when it was set */
-	uint32_t close_tail;
+	size_t close_unacked; /**< for the close deadline: llp_unacked() when it was set */
+	uint32_t close_tail;  /**< likewise, of the send queue */
 
 	uint16_t ird, ord; /**< ours: first as wanted, then as negotiated */
 

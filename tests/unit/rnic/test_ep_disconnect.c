@@ -174,59 +174,6 @@ static void posted_after_disconnect(void **state)
 	is_over(p);
 }
 
-static void a_close_while_all_stand_still(void **state)
-{
-	struct pair *p = *state;
-
-	llp_mem_set_silent(p->mem, 1, true);
-	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
-	pair_stand_still(p, 60000);
-	pair_advance(p, 4900);
-	assert_int_equal(pair_count(&p->a, RNIC_EP_DISCONNECTED), 0);
-	pair_advance(p, 200);
-	assert_int_equal(pair_last(&p->a)->status, -ETIMEDOUT);
-}
-
-/** The peer vanished: after the deadline we let go. */
-static void nobody_answers_the_close(void **state)
-{
-	struct pair *p = *state;
-
-	llp_mem_set_silent(p->mem, 1, true);
-	pair_post_recv(&p->a, p->a.qp, 1, 0, 8);
-	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
-	pair_advance(p, 4900);
-	assert_int_equal(pair_count(&p->a, RNIC_EP_DISCONNECTED), 0);
-	pair_advance(p, 200);
-	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_DISCONNECTED);
-	assert_int_equal(pair_last(&p->a)->status, -ETIMEDOUT);
-	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_ERROR);
-	pair_expect(p, &p->a, 1, RDMAP_WC_WR_FLUSH_ERR);
-}
-
-/** A close that gets on, however slowly, is not cut off. */
-static void a_slow_drain_is_let_finish(void **state)
-{
-	struct pair *p = *state;
-
-	pair_post_recv(&p->b, p->b.qp, 1, 0, 30000);
-	p->quiet = true;
-	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_SEND, 0, 30000, 0, 0);
-	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
-	for (unsigned i = 0; i < 10; i++) {
-		p->clock += 4000 * PAIR_MS;
-		assert_int_equal(engine_round(&p->engine), 0);
-		engine_lock(&p->engine);
-		llp_mem_step(p->mem);
-		engine_unlock(&p->engine);
-		assert_int_equal(pair_count(&p->a, RNIC_EP_DISCONNECTED), 0);
-	}
-	p->quiet = false;
-	pair_expect(p, &p->b, 1, RDMAP_WC_SUCCESS);
-	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS);
-	is_over(p);
-}
-
 static void connection_lost(void **state)
 {
 	struct pair *p = *state;
@@ -294,12 +241,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(disconnect_drains, pair_setup, pair_teardown),
 		cmocka_unit_test(what_has_arrived_was_done),
 		cmocka_unit_test_setup_teardown(posted_after_disconnect, pair_setup, pair_teardown),
-		cmocka_unit_test_setup_teardown(
-			nobody_answers_the_close, pair_setup, pair_teardown),
-		cmocka_unit_test_setup_teardown(
-			a_close_while_all_stand_still, pair_setup, pair_teardown),
-		cmocka_unit_test_setup_teardown(
-			a_slow_drain_is_let_finish, pair_setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(disconnect_and_destroy, pair_setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(completed_and_destroy, pair_setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(connection_lost, pair_setup, pair_teardown),
