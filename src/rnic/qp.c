@@ -341,8 +341,9 @@ void qp_connect(struct rnic_qp *qp, struct conn *c, uint8_t rtr)
 	qp->closing = false;
 	qp->ird = c->ird;
 	qp->ord = c->ord;
-	/* The state of one that connects by itself is its program's to change. */
-	if (!qp->pairing)
+	/* The state of one that connects by itself is its program's to change, and so is the end of
+	 * SQD: its program may have begun that during the start-up. */
+	if (!qp->pairing && qp_state(qp) != RNIC_QP_SQD)
 		atomic_store(&qp->state, RNIC_QP_RTS);
 	atomic_store(&qp->send_imm, c->mpa.send_imm);
 	atomic_store(&qp->mpa_ahead, &c->mpa);

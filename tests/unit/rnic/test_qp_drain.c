@@ -136,6 +136,39 @@ static void drain_in_the_middle(void **state)
 	pair_expect(p, &p->b, 4, RDMAP_WC_SUCCESS);
 }
 
+/**
+ * A program that brings its QP to RTS itself, and drains it while its connection begins: SQD is as
+ * before when there is one, and the program alone ends it.
+ */
+static void drain_during_the_start_up(void **state)
+{
+	static struct pair pair;
+	struct pair *p = &pair;
+	struct rnic_conn_param cp = {.ird = 4, .ord = 4};
+
+	(void)state;
+	pair_init(p, NULL);
+	cp.qp = p->b.qp;
+	pair_request(p, NULL);
+	assert_int_equal(pair_go(p->a.qp, RNIC_QP_RTR), 0);
+	assert_int_equal(pair_go(p->a.qp, RNIC_QP_RTS), 0);
+	assert_int_equal(
+		rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &drain_and_tell), 0);
+	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 1);
+	assert_int_equal(rnic_ep_accept(p->b.request, &cp), 0);
+	pair_run(p);
+	assert_int_equal(pair_count(&p->a, RNIC_EP_ESTABLISHED), 1);
+	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_SQD);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_RTS);
+	pair_post_recv(&p->b, p->b.qp, 1, 0, 8);
+	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_SEND, 0, 8, 0, 0);
+	pair_expect_none(p, &p->a);
+	assert_int_equal(pair_go(p->a.qp, RNIC_QP_RTS), 0);
+	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS);
+	pair_expect(p, &p->b, 1, RDMAP_WC_SUCCESS);
+	pair_fini(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +177,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(drain_until_the_close, pair_setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(drain_until_an_error, pair_setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(drain_in_the_middle, pair_setup, pair_teardown),
+		cmocka_unit_test(drain_during_the_start_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
