@@ -118,7 +118,7 @@ static void esp_sa_put_iv(const struct esp_sa *sa, uint8_t *iv)
 /** @return the last sequence number that is not of late. */
 static uint64_t esp_sa_not_recent(const struct esp_sa *sa, uint64_t now)
 {
-	uint64_t ago = now - sa->recent.since;
+	uint64_t ago = esp_sa_age(sa->recent.since, now);
 
 	if (ago < ESP_RECENT_NS)
 		return sa->recent.previous;

@@ -108,16 +108,23 @@ struct esp_buffer {
 	size_t len;
 };
 
+/** @return how long ago @p then was; 0: not yet, as packets have the time of their round. */
+static inline uint64_t esp_sa_age(uint64_t then, uint64_t now)
+{
+	return now > then ? now - then : 0;
+}
+
 /** A packet is about to pass. */
 static inline void esp_sa_pass_time(struct esp_sa *sa, uint64_t now)
 {
 	const struct esp_sa_config *c = &sa->config;
 	struct esp_recent *r = &sa->recent;
+	uint64_t age = esp_sa_age(r->since, now);
 
-	sa->expired = c->max_ns && now - c->began >= c->max_ns;
-	if (now - r->since < ESP_RECENT_NS)
+	sa->expired = c->max_ns && esp_sa_age(c->began, now) >= c->max_ns;
+	if (age < ESP_RECENT_NS)
 		return;
-	r->previous = now - r->since < 2 * ESP_RECENT_NS ? r->first : sa->sequence;
+	r->previous = age < 2 * ESP_RECENT_NS ? r->first : sa->sequence;
 	r->first = sa->sequence;
 	r->since = now;
 }

@@ -263,7 +263,7 @@ static bool net_port_link(struct net *n, uint32_t *speed)
 /** Packets were dropped until now, as nobody was there: a memif's peer, perhaps. */
 static void net_port_link_up(struct net *n)
 {
-	ip_link_up(n->ip, net_now(n));
+	ip_link_up(n->ip, n->engine.now);
 }
 
 static bool net_port_is_gone(const struct net *n)
@@ -274,7 +274,7 @@ static bool net_port_is_gone(const struct net *n)
 static void net_port_housekeeping(struct net *n)
 {
 	if (n->esp)
-		esp_boundary_look(n->esp, net_now(n));
+		esp_boundary_look(n->esp, n->engine.now);
 	if (n->told_unfilled || !ip_stack_stats(n->ip)->rx_cksum_unfilled)
 		return;
 	n->told_unfilled = true;

@@ -533,7 +533,8 @@ static void time_ends_both_directions(void **state)
 	c.max_ns = 500;
 	out = sa_of(c, true);
 	in = sa_of(c, false);
-	for (uint64_t now = 1498; now < 1502; now++) {
+	/* Packets have the time of their round, which may have begun before the SA was read. */
+	for (uint64_t now = 999; now < 1502; now = now == 999 ? 1498 : now + 1) {
 		struct esp_buffer b = buffer_of(room, key, 8);
 
 		esp_sa_pass_time(out, now);
@@ -549,7 +550,7 @@ static void time_ends_both_directions(void **state)
 		esp_sa_pass_time(in, now);
 		assert_int_equal(esp_sa_open(in, &b, &next), now < 1500 ? ESP_OK : ESP_ENDED);
 	}
-	assert_int_equal(in->window.top, 4);
+	assert_int_equal(in->window.top, 5);
 	esp_sa_destroy(out);
 	esp_sa_destroy(in);
 }
