@@ -153,10 +153,31 @@ static uint64_t esp_database_arrived(const struct esp_database *db, const struct
 	return top;
 }
 
+/** Another SA has its key, to another address: what the key may do is less by what that has done.
+ */
+static void esp_database_charge(
+	const struct esp_database *db, const struct esp_state *s, struct esp_sa *sa)
+{
+	for (unsigned i = 0; i < esp_database_count(db); i++) {
+		const struct esp_state *old = &db->file->state[i];
+		const struct esp_sa *other = db->sa[i];
+
+		if (old->outbound != s->outbound || !esp_state_has_key(old, s))
+			continue;
+		if (other->config.began < sa->config.began)
+			sa->config.began = other->config.began;
+		if (other->packets > sa->packets)
+			sa->packets = other->packets;
+		if (other->octets > sa->octets)
+			sa->octets = other->octets;
+	}
+}
+
 static int esp_update_add_fresh(
 	struct esp_update *u, struct esp_database *db, const struct esp_state *s, unsigned i)
 {
 	uint64_t sequence = esp_database_arrived(db, s);
+	int rc;
 
 	if (db->ended) {
 		uint64_t name = esp_ended_name(db->ended, s);
@@ -172,7 +193,10 @@ static int esp_update_add_fresh(
 		u->was[i] = was;
 	}
 	u->fresh[i] = true;
-	return esp_database_create(db, s, sequence, u->now, u->was[i], &u->sa[i]);
+	rc = esp_database_create(db, s, sequence, u->now, u->was[i], &u->sa[i]);
+	if (rc == 0)
+		esp_database_charge(db, s, u->sa[i]);
+	return rc;
 }
 
 static int esp_update_add(

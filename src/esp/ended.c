@@ -115,6 +115,7 @@ static struct esp_ended_sa *esp_ended_place(struct esp_ended *e)
 void esp_ended_add(struct esp_ended *e, uint64_t name, const struct esp_sa *sa)
 {
 	uint64_t sequence = esp_sa_counted(sa), began = sa->config.began;
+	uint64_t packets = sa->packets, octets = sa->octets;
 	struct esp_ended_sa *at = NULL;
 
 	if (sequence == 0)
@@ -124,6 +125,8 @@ void esp_ended_add(struct esp_ended *e, uint64_t name, const struct esp_sa *sa)
 	if (at) {
 		sequence = at->sequence > sequence ? at->sequence : sequence;
 		began = at->began < began ? at->began : began;
+		packets = at->packets > packets ? at->packets : packets;
+		octets = at->octets > octets ? at->octets : octets;
 	}
 	if (!at) {
 		at = esp_ended_place(e);
@@ -135,7 +138,7 @@ void esp_ended_add(struct esp_ended *e, uint64_t name, const struct esp_sa *sa)
 		.dst = sa->config.dst,
 		.sequence = sequence,
 		.iv_base = sa->config.iv_base,
-		.packets = sa->packets,
-		.octets = sa->octets,
+		.packets = packets,
+		.octets = octets,
 		.began = began};
 }

@@ -492,6 +492,26 @@ static void its_time_goes_on(void **state)
 	assert_int_equal(in->config.max_ns, 0);
 }
 
+/** A key that is of a second address, too, has had its time and its packets. */
+static void a_second_address_has_no_more_of_a_key(void **state)
+{
+	struct ip_addr our2 = addr(OUR2), our = addr(OUR);
+	struct esp_sa *in;
+
+	now = 100 * SECOND;
+	assert_int_equal(update(SA(PEER, OUR, "0x200", "limit time-hard 10")), 0);
+	esp_database_find(&db, &our, 0x200)->packets = 1000;
+	esp_database_find(&db, &our, 0x200)->octets = 5000;
+	now = 109 * SECOND;
+	assert_int_equal(update(SA(PEER, OUR, "0x200", "limit time-hard 10")
+					 SA(PEER, OUR2, "0x200", "limit time-hard 10")),
+		0);
+	in = esp_database_find(&db, &our2, 0x200);
+	assert_int_equal(in->config.began, 100 * SECOND);
+	assert_int_equal(in->packets, 1000);
+	assert_int_equal(in->octets, 5000);
+}
+
 #define OTHER_KEY(from, to, spi)                                                     \
 	"ip xfrm state add src " from " dst " to " proto esp spi " spi               \
 	" aead 'rfc4106(gcm(aes))' 0x000102030405060708090a0b0c0d0e0fa0a1a2a4 128\n" \
@@ -653,6 +673,7 @@ int main(void)
 		TEST(a_changed_sa_leaves_all_as_it_was),
 		TEST(ports_and_limits_change_and_the_rest_stays),
 		TEST(a_peer_moves_with_its_sas),
+		TEST(a_second_address_has_no_more_of_a_key),
 		TEST(selectors_move_with_their_sas),
 		TEST(we_move_with_our_sas),
 		TEST(what_came_to_one_address_is_not_taken_at_another),
