@@ -12,6 +12,8 @@
 
 /** Deadlines that begin anew because we stood still. */
 #define CONN_STOPS_MAX 3
+/** Deadlines of a close at which only the peer has got on: ten minutes of 5 s. */
+#define CLOSE_ALONE_MAX 120
 
 static void conn_deadline(struct timer *t, uint64_t now);
 static void conn_serve(struct engine_doorbell *d);
@@ -86,7 +88,8 @@ int conn_prepare_stream(struct conn *c, uint16_t ird)
  * An orderly close has not ended: does it get on? It does while our requests complete, while
  * payload moves, of ours or of the peer's, and while less and less waits to be acknowledged. Octets
  * that are no whole FPDU yet, empty messages, and the answers to empty Reads get nobody on: a peer
- * may send them for ever.
+ * may send them for ever. What gets on the peer alone has its time: it may be an octet now and
+ * then.
  */
 static bool conn_close_progress(struct conn *c)
 {
@@ -95,18 +98,21 @@ static bool conn_close_progress(struct conn *c)
 	size_t unacked = llp ? llp_unacked(llp) : 0;
 	uint64_t transferred = qp->rdmap.transferred;
 	uint32_t tail = atomic_load(&qp->sq.tail);
-	bool any = transferred != c->close_transferred || tail != c->close_tail ||
-		   unacked < c->close_unacked;
+	bool any = transferred != c->close_transferred;
+	bool ours = tail != c->close_tail || unacked < c->close_unacked ||
+		    (any && qp->rdmap.reads_out != 0);
 
+	c->close_alone = ours ? 0 : c->close_alone + (c->close_alone < CLOSE_ALONE_MAX);
 	c->close_transferred = transferred;
 	c->close_unacked = unacked;
 	c->close_tail = tail;
-	return any;
+	return ours || (any && c->close_alone < CLOSE_ALONE_MAX);
 }
 
 void conn_begin_close(struct conn *c)
 {
 	(void)conn_close_progress(c); /* from here on */
+	c->close_alone = 0;
 	conn_set_deadline(c, c->rnic->close_timeout);
 }
 

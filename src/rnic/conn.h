@@ -52,14 +52,15 @@ struct conn {
 	uint16_t peer_ird, peer_ord;
 	uint8_t rtr; /**< responder: the peer's mask; initiator: the type to send */
 	bool enhanced, peer_to_peer;
-	bool requested;   /**< initiator: the request was sent, and no reply has come */
-	bool protects;    /**< initiator: the LLP does, since it is connected */
-	bool paired;      /**< of pairing.h, which has terms of its own */
-	bool pending;     /**< in the listener's list, waiting for the MPA request */
-	uint8_t retries;  /**< initiator: after RST */
-	uint8_t stops;    /**< deadlines that began anew: conn_wait_again() */
-	uint8_t revision; /**< initiator: of the request */
-	bool any_port;    /**< initiator: our port was proposed, not reserved */
+	bool requested;      /**< initiator: the request was sent, and no reply has come */
+	bool protects;       /**< initiator: the LLP does, since it is connected */
+	bool paired;         /**< of pairing.h, which has terms of its own */
+	bool pending;        /**< in the listener's list, waiting for the MPA request */
+	uint8_t retries;     /**< initiator: after RST */
+	uint8_t stops;       /**< deadlines that began anew: conn_wait_again() */
+	uint8_t close_alone; /**< close deadlines at which nothing of ours had moved, in a row */
+	uint8_t revision;    /**< initiator: of the request */
+	bool any_port;       /**< initiator: our port was proposed, not reserved */
 	/** Initiator: the port that the program asked for, before it was mapped */
 	uint16_t service_port;
 	uint16_t private_len;

@@ -254,6 +254,61 @@ static void stranger_sends_an_octet(struct stranger *s)
 	pair_run(s->p);
 }
 
+/** Four octets more of a Send that does not end. */
+static void stranger_goes_on_sending(struct stranger *s)
+{
+	uint8_t f[2 + DDP_UNTAGGED_LEN + 4 + 4] = {0};
+
+	ddp_put_untagged(
+		f + 2, false, RDMAP_CONTROL(RDMAP_OP_SEND), 0, RDMAP_QN_SEND, 1, 4 * s->msn++);
+	stranger_send(s, f, DDP_UNTAGGED_LEN + 4);
+}
+
+/** A stranger who has been accepted, and is there. */
+static void stranger_open(struct stranger *s)
+{
+	struct pair *p = s->p;
+	struct rnic_conn_param cp = {.ird = 4, .ord = 4};
+
+	pair_init(p, NULL);
+	pair_listen(p, 4);
+	raw_ask(p, &s->peer, REQ_KEY "\x40\x01\x00\x00", 20);
+	rnic_ep_set_context(p->b.request, pair_ep_event, &p->b);
+	cp.qp = p->b.qp;
+	assert_int_equal(rnic_ep_accept(p->b.request, &cp), 0);
+	stranger_writes_nothing(s);
+	assert_int_equal(pair_count(&p->b, RNIC_EP_ESTABLISHED), 1);
+}
+
+static void stranger_was_cut_off(struct stranger *s)
+{
+	assert_int_equal(pair_last(&s->p->b)->type, RNIC_EP_DISCONNECTED);
+	assert_int_equal(pair_last(&s->p->b)->status, -ETIMEDOUT);
+	pair_expect(s->p, &s->p->b, 2, RDMAP_WC_WR_FLUSH_ERR);
+	llp_mem_peer_done(&s->peer);
+	pair_fini(s->p);
+}
+
+/** What is the peer's alone gets on for ten minutes, and no longer. */
+static void a_peer_alone_keeps_no_close_for_ever(void **state)
+{
+	static struct pair p;
+	struct stranger s = {.p = &p};
+	unsigned k = 0;
+
+	(void)state;
+	stranger_open(&s);
+	pair_post_recv(&p.b, p.b.qp, 2, 0, 1000);
+	assert_int_equal(rnic_ep_disconnect(p.b.request), 0);
+	pair_advance(&p, 100);
+	for (; k < 130 && p.b.qp->conn; k++) {
+		stranger_goes_on_sending(&s);
+		pair_advance(&p, CLOSE);
+	}
+	assert_in_range(k, 120, 121);
+	stranger_was_cut_off(&s);
+}
+
 /** A peer that owes us the answer to a Read may send what it likes. */
 static void what_gets_nobody_on_keeps_no_close(void **state)
 {
@@ -264,16 +319,8 @@ static void what_gets_nobody_on_keeps_no_close(void **state)
 	for (unsigned i = 0; i < sizeof sent / sizeof sent[0]; i++) {
 		static struct pair p;
 		struct stranger s = {.p = &p};
-		struct rnic_conn_param cp = {.ird = 4, .ord = 4};
 
-		pair_init(&p, NULL);
-		pair_listen(&p, 4);
-		raw_ask(&p, &s.peer, REQ_KEY "\x40\x01\x00\x00", 20);
-		rnic_ep_set_context(p.b.request, pair_ep_event, &p.b);
-		cp.qp = p.b.qp;
-		assert_int_equal(rnic_ep_accept(p.b.request, &cp), 0);
-		stranger_writes_nothing(&s);
-		assert_int_equal(pair_count(&p.b, RNIC_EP_ESTABLISHED), 1);
+		stranger_open(&s);
 		post_long(&p.b, RDMAP_WR_READ, &p.a);
 		pair_run(&p);
 		assert_int_equal(rnic_ep_disconnect(p.b.request), 0);
@@ -282,11 +329,7 @@ static void what_gets_nobody_on_keeps_no_close(void **state)
 			sent[i](&s);
 			pair_advance(&p, CLOSE);
 		}
-		assert_int_equal(pair_last(&p.b)->type, RNIC_EP_DISCONNECTED);
-		assert_int_equal(pair_last(&p.b)->status, -ETIMEDOUT);
-		pair_expect(&p, &p.b, 2, RDMAP_WC_WR_FLUSH_ERR);
-		llp_mem_peer_done(&s.peer);
-		pair_fini(&p);
+		stranger_was_cut_off(&s);
 	}
 }
 
@@ -307,6 +350,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_read_that_stands_still_is_cut_off, setup, pair_teardown),
 		cmocka_unit_test(what_gets_nobody_on_keeps_no_close),
+		cmocka_unit_test(a_peer_alone_keeps_no_close_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
