@@ -214,8 +214,6 @@ void rnic_qp_retire(struct rnic_qp *qp)
 	mcast_detach_all(qp);
 	ud_end(qp);
 	qp_drop_connection(qp);
-	LIST_REMOVE(qp, send_cq_link);
-	LIST_REMOVE(qp, recv_cq_link);
 	cq_purge(qp->send_cq, qp);
 	if (qp->recv_cq != qp->send_cq)
 		cq_purge(qp->recv_cq, qp);
@@ -242,6 +240,9 @@ void rnic_qp_free(struct rnic_qp *qp)
 	engine_lock(e);
 	if (!qp->srq)
 		recv_queue_wait_for_posts(&qp->rq);
+	/* A post looks at its CQs. */
+	LIST_REMOVE(qp, send_cq_link);
+	LIST_REMOVE(qp, recv_cq_link);
 	engine_doorbell_cancel(e, &qp->doorbell);
 	engine_unlock(e);
 	qp_release(qp);

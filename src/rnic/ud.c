@@ -305,14 +305,16 @@ int ud_init(struct rnic_qp *qp)
 
 void ud_end(struct rnic_qp *qp)
 {
-	uint32_t tail;
+	uint32_t tail, head = atomic_load(&qp->sq.head);
 
 	if (!qp->ud)
 		return;
+	/* What was posted until now: another thread may go on posting for ever. */
 	do {
 		tail = atomic_load(&qp->sq.tail);
 		ud_serve(qp);
-	} while (atomic_load(&qp->sq.tail) != tail && ud_has_sends(qp));
+	} while (atomic_load(&qp->sq.tail) != tail && (int32_t)(head - tail) > 0 &&
+		 ud_has_sends(qp));
 	timer_stop(&qp->rnic->engine->wheel, &qp->ud->again);
 }
 

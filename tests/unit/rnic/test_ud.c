@@ -30,7 +30,8 @@ struct wire {
 	uint8_t room[UD_DATAGRAM_MAX];
 	size_t len;
 	int begin_rc, open_rc;
-	bool stuck; /**< flush() has not sent all */
+	bool stuck;            /**< flush() has not sent all */
+	void (*sending)(void); /**< called for each datagram */
 	unsigned commits, cancels, flushes, prepared;
 };
 
@@ -75,6 +76,8 @@ static void wire_commit(void *ctx, uint16_t sum)
 		.local = w->path.remote, .remote = w->path.local, .tos = w->path.tos, .ttl = 61};
 
 	w->commits++;
+	if (w->sending)
+		w->sending();
 	if (w->peer->input)
 		w->peer->input(w->peer->user, &path, w->room, w->len);
 }
@@ -531,6 +534,23 @@ static void test_destroyed(void **state)
 	assert_int_equal(wire[0].commits, 2 * UD_BURST);
 }
 
+static void send_one_more(void)
+{
+	send_many(1);
+}
+
+/* Nor is it waited for a thread that goes on posting. */
+static void test_destroyed_while_posted_to(void **state)
+{
+	send_many(2 * UD_BURST);
+	wire[0].sending = send_one_more;
+	rnic_qp_retire(qp[0]);
+	assert_in_range(wire[0].commits, 2 * UD_BURST, 3 * UD_BURST);
+	assert_int_equal(rnic_sq_begin(qp[0]), -EINVAL);
+	rnic_qp_free(qp[0]);
+	qp[0] = NULL;
+}
+
 /* Nor does one that fails then tell of a QP that is gone. */
 static void test_destroyed_by_a_send_that_fails(void **state)
 {
@@ -670,6 +690,7 @@ int main(void)
 		TEST(test_waits),
 		TEST(test_burst),
 		TEST(test_destroyed),
+		TEST(test_destroyed_while_posted_to),
 		TEST(test_destroyed_by_a_send_that_fails),
 		TEST(test_destroyed_at_a_full_cq),
 		TEST(test_destroyed_without_a_way),
