@@ -43,7 +43,7 @@ static bool sock_accept_is_due(const struct llp_listener *l)
 /**
  * No descriptor is left. A peer that waits in the kernel for an answer that never comes is worse
  * off than one that is reset: a descriptor is kept for that.
- * @return false: another thread has that one, too.
+ * @return false: another thread has that one, too, or what waits cannot be had for another reason.
  */
 static bool sock_accept_refuse(struct llp_listener *l, int rc)
 {
@@ -60,7 +60,7 @@ static bool sock_accept_refuse(struct llp_listener *l, int rc)
 		close(fd);
 	}
 	s->spare_fd = eventfd(0, EFD_CLOEXEC);
-	return true;
+	return fd >= 0 || fd == -EAGAIN;
 }
 
 static void sock_accept_take(struct llp_listener *l, int fd)

@@ -9,9 +9,22 @@
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct fixture f;
+/** No descriptor is left, and with one that is freed there is no memory. */
+static bool accept_fails;
+static unsigned accept_calls;
+
+/* The libc's, for what this program links. */
+int accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
+{
+	if (!accept_fails)
+		return (int)syscall(SYS_accept4, fd, addr, len, flags);
+	errno = accept_calls++ % 2 ? ENOMEM : EMFILE;
+	return -1;
+}
 
 static int count(void *user, struct llp *l)
 {
@@ -237,6 +250,27 @@ static void without_a_spare_one_a_peer_waits(void **state)
 	fixture_close(&f);
 }
 
+/** Nor does it where the one that is kept for that does not help. */
+static void without_memory_to_refuse_a_peer_waits(void **state)
+{
+	struct ip_endpoint at = fixture_at("127.0.0.1", 0);
+
+	fixture_open(&f, NULL);
+	assert_int_equal(llp_port_reserve(f.llp, &at, 0), 0);
+	assert_int_equal(llp_listen(f.llp, &at, 8, count, &f, &f.listener), 0);
+	f.peer_fd = fixture_plain_connect(&at);
+	accept_fails = true;
+	while (!timer_running(&f.listener->again)) {
+		assert_true(TAILQ_EMPTY(&f.s->accepting));
+		fixture_round(&f);
+	}
+	assert_false(sock_flush(f.s));
+	assert_int_equal(sock_stack_stats(f.s)->no_descriptor, 1);
+	accept_fails = false;
+	fixture_until(&f, has_one);
+	fixture_close(&f);
+}
+
 /** accept() fails, though epoll has told of something: the listener does not spin. */
 static void one_that_cannot_accept_looks_now_and_then(void **state)
 {
@@ -349,6 +383,7 @@ int main(void)
 		cmocka_unit_test(without_a_spare_one_a_peer_waits),
 		cmocka_unit_test(what_it_accepts_has_the_congestion_control),
 		cmocka_unit_test(a_congestion_control_that_is_not_there_is_told_of),
+		cmocka_unit_test(without_memory_to_refuse_a_peer_waits),
 		cmocka_unit_test(one_that_cannot_accept_looks_now_and_then),
 		cmocka_unit_test(it_stops),
 		cmocka_unit_test(it_stops_while_a_child_holds_it),
