@@ -412,7 +412,7 @@ static int tls_credentials_open_keylog(struct tls_credentials_source *s, struct 
 		rc = s->keylog;
 		why = own_file_strerror(rc);
 	} else if (fstat(s->keylog, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode))) {
-		why = secret_file_exposed(&st);
+		why = st.st_uid == geteuid() ? secret_file_exposed(&st) : "it is somebody else's";
 		rc = why ? -EACCES : 0;
 	}
 	if (rc != 0) {

@@ -342,6 +342,21 @@ static void so_is_one_whose_reader_may_be_another(void **state)
 	close(reader);
 }
 
+/** Made by another before root, who can write to it all the same. */
+static void a_log_of_keys_of_another_is_an_error(void **state)
+{
+	struct tls_error e = {""};
+
+	if (geteuid() != 0)
+		skip();
+	tls_files_path(&files, "keys", config.keylog);
+	tls_files_write(&files, "keys", "");
+	assert_int_equal(chown(config.keylog, 65534, 65534), 0);
+	assert_int_equal(tls_credentials_open(&source, &config, &sink, &e), -EACCES);
+	assert_non_null(strstr(e.text, "it is somebody else's"));
+	assert_int_equal(source.keylog, -1);
+}
+
 static void believing_anybody_is_said_loudly(void **state)
 {
 	config.verify = TLS_VERIFY_NONE;
@@ -431,6 +446,7 @@ int main(void)
 		TEST(a_log_of_keys_that_nobody_reads_is_an_error),
 		TEST(a_log_of_keys_that_others_may_read_is_an_error),
 		TEST(so_is_one_whose_reader_may_be_another),
+		TEST(a_log_of_keys_of_another_is_an_error),
 		TEST(believing_anybody_is_said_loudly),
 		TEST(what_is_shown_ends_before_the_ca),
 		TEST(a_chain_to_nowhere_is_shown_as_it_is),
