@@ -57,6 +57,7 @@ static void test_channel(void **state)
 	assert_non_null(ch);
 	assert_int_equal(mailbox_open(&ch->box), 0);
 	TAILQ_INIT(&ch->ready);
+	atomic_init(&ch->refs, 1);
 	ch->ibv.context = &t.context.ibv;
 	context_add(&t.context.ibv, &ch->object, OBJECT_CHANNEL);
 	someone_wakes();
