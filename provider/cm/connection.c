@@ -36,27 +36,20 @@ int ucma_listen(struct ucma_call *c)
 	return err;
 }
 
-/** @return the QP, or NULL. It stays until the program destroys it, which is the program's affair.
- */
-static struct rnic_qp *ucma_find_qp(struct ucma *u, uint32_t number)
-{
-	return ENGINE_LOCKED(rnic_engine(u->rnic), rnic_qp_find(u->rnic, number));
-}
-
 static int ucma_rc_param(
 	struct ucma_call *c, const struct rdma_ucm_conn_param *q, struct rnic_conn_param *p)
 {
 	if (!q->valid)
 		return -EINVAL;
 	*p = (struct rnic_conn_param){
-		.qp = ucma_find_qp(c->u, q->qp_num),
+		.qp_num = q->qp_num,
 		.ird = q->responder_resources,
 		.ord = q->initiator_depth,
 		.private_data = q->private_data,
 		.private_len = q->private_data_len,
 		.tos = c->id->tos,
 	};
-	return p->qp ? 0 : -EINVAL;
+	return 0;
 }
 
 /* For UD a peer is told of any QP, with any Q_Key but 0, which stands for that of the id. */

@@ -213,6 +213,15 @@ int ep_param_verify(const struct rnic *r, const struct rnic_conn_param *p, bool 
 	return 0;
 }
 
+struct rnic_conn_param ep_param_find_qp(struct rnic *r, const struct rnic_conn_param *p)
+{
+	struct rnic_conn_param found = *p;
+
+	if (!found.qp)
+		found.qp = rnic_qp_find(r, p->qp_num);
+	return found;
+}
+
 int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 {
 	struct rnic *r = ep->rnic;
@@ -250,7 +259,14 @@ int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 
 int rnic_ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 {
-	return ENGINE_LOCKED(ep->rnic->engine, ep_connect(ep, p));
+	struct rnic_conn_param found;
+	int rc;
+
+	engine_lock(ep->rnic->engine);
+	found = ep_param_find_qp(ep->rnic, p);
+	rc = ep_connect(ep, &found);
+	engine_unlock(ep->rnic->engine);
+	return rc;
 }
 
 /* ---- disconnect -------------------------------------------------------------------------- */

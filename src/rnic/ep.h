@@ -112,7 +112,8 @@ int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64
 int rnic_ep_listen(struct rnic_ep *ep, unsigned backlog);
 
 struct rnic_conn_param {
-	struct rnic_qp *qp;      /**< not of UD */
+	struct rnic_qp *qp; /**< not of UD; NULL: by its number, */
+	uint32_t qp_num;    /**< of a QP that other threads may destroy until it is connected */
 	uint32_t ud_qp, ud_qkey; /**< UD, accept: what the peer is told */
 	uint16_t ird, ord;       /**< rdma_conn_param: responder_resources, initiator_depth */
 	const void *private_data;

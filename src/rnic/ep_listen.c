@@ -275,7 +275,14 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 
 int rnic_ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 {
-	return ENGINE_LOCKED(ep->rnic->engine, ep_accept(ep, p));
+	struct rnic_conn_param found;
+	int rc;
+
+	engine_lock(ep->rnic->engine);
+	found = ep_param_find_qp(ep->rnic, p);
+	rc = ep_accept(ep, &found);
+	engine_unlock(ep->rnic->engine);
+	return rc;
 }
 
 void ep_on_operational(struct rnic_ep *ep)

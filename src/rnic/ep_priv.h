@@ -113,6 +113,9 @@ uint16_t ep_depth(uint16_t told, uint32_t max);
 /** Check the parameters of a connection. @param enhanced the frame has the words of RFC 6581. */
 int ep_param_verify(const struct rnic *r, const struct rnic_conn_param *p, bool enhanced);
 
+/** @return @p p with its QP, if only that one's number is there. Engine's lock held. */
+struct rnic_conn_param ep_param_find_qp(struct rnic *r, const struct rnic_conn_param *p);
+
 /* Upcalls of a connection. */
 
 /** Listener: an MPA request has come on @p c. */

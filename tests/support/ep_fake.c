@@ -18,7 +18,6 @@ struct rnic_ep {
 };
 
 struct ep_fake ep_fake;
-static char the_qp;
 static char the_rnic;
 static struct engine the_engine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -75,11 +74,6 @@ void engine_hand_over(struct engine *e)
 	ep_fake.handed_over++;
 	if (ep_fake.on_hand_over)
 		ep_fake.on_hand_over();
-}
-
-struct rnic_qp *rnic_qp_find(struct rnic *r, uint32_t qp_num)
-{
-	return qp_num == EP_FAKE_QP_NUM ? (void *)&the_qp : NULL;
 }
 
 static int fail(void)
@@ -219,9 +213,15 @@ static void note(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	memcpy(ep_fake.private_data, p->private_data, p->private_len);
 }
 
+/** There is one QP. Of UD none is named. */
+static int fail_for(const struct rnic_conn_param *p)
+{
+	return p->qp_num && p->qp_num != EP_FAKE_QP_NUM ? -EINVAL : fail();
+}
+
 int rnic_ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 {
-	int err = fail();
+	int err = fail_for(p);
 
 	if (err)
 		return err;
@@ -232,7 +232,7 @@ int rnic_ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 
 int rnic_ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 {
-	int err = fail();
+	int err = fail_for(p);
 
 	if (err)
 		return err;

@@ -9,7 +9,7 @@ static void connect_hands_over_its_parameters(void **state)
 
 	assert_int_equal(CALL(&c, CONNECT, q), 0);
 	assert_int_equal(ep_fake.connects, 1);
-	assert_non_null(ep_fake.param.qp);
+	assert_int_equal(ep_fake.param.qp_num, EP_FAKE_QP_NUM);
 	assert_int_equal(ep_fake.param.ird, 4);
 	assert_int_equal(ep_fake.param.ord, 6);
 	assert_int_equal(ep_fake.private_len, 5);

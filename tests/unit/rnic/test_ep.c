@@ -116,7 +116,7 @@ static void private_data_and_addresses(void **state)
 	assert_true(same(&ar, &bl));
 	assert_true(same(&bl, &listener));
 	cp = (struct rnic_conn_param){
-		.qp = p->b.qp, .private_data = "to the client", .private_len = 14};
+		.qp_num = rnic_qp_num(p->b.qp), .private_data = "to the client", .private_len = 14};
 	assert_int_equal(rnic_ep_accept(p->b.request, &cp), 0);
 	/* The passive side need not wait. */
 	assert_int_equal(pair_last(&p->b)->type, RNIC_EP_ESTABLISHED);
@@ -212,6 +212,24 @@ static void rejected_with_private_data(void **state)
 	assert_int_equal(llp_mem_open_count(p->mem), 0);
 }
 
+/** A program names its QP by number: another thread may have destroyed it. */
+static void a_qp_that_is_gone(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_qp *qp = pair_qp(&p->a, p->a.cq, NULL);
+	struct rnic_conn_param cp = {.qp_num = rnic_qp_num(qp), .ird = 1, .ord = 1};
+	struct ip_endpoint to = llp_mem_endpoint(p->mem, 1, PAIR_PORT);
+
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
+	rnic_qp_retire(qp);
+	assert_int_equal(rnic_ep_connect(p->a.ep, &cp), -EINVAL);
+	rnic_qp_free(qp);
+	assert_int_equal(rnic_ep_connect(p->a.ep, &cp), -EINVAL);
+	cp.qp_num = rnic_qp_num(p->a.qp);
+	assert_int_equal(rnic_ep_connect(p->a.ep, &cp), 0);
+	pair_run(p);
+}
+
 static void wrong_parameters(void **state)
 {
 	struct pair *p = *state;
@@ -273,6 +291,7 @@ int main(void)
 			destroyed_between_attempts, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
 			rejected_with_private_data, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(a_qp_that_is_gone, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(wrong_parameters, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
 			one_qp_one_connection, pair_setup_apart, pair_teardown),
