@@ -107,13 +107,20 @@ static unsigned mailbox_owed(const struct mailbox *m)
 	return m->owed < most ? m->owed : most;
 }
 
-void mailbox_post(struct mailbox *m, struct engine *e)
+/** @return a thread looks already for what is new, or has the token of what is gone. */
+static bool mailbox_settle(struct mailbox *m)
 {
 	m->owed = mailbox_owed(m);
-	if (m->owed != 0) {
-		m->owed--; /* a thread looks already */
+	if (m->owed == 0)
+		return false;
+	m->owed--;
+	return true;
+}
+
+void mailbox_post(struct mailbox *m, struct engine *e)
+{
+	if (mailbox_settle(m))
 		return;
-	}
 	m->due++;
 	if (e)
 		engine_wake_after(e, &m->wakeup);
@@ -137,10 +144,7 @@ static void mailbox_cancel_wait(void *waiter)
 	struct mailbox *m = w->m;
 
 	pthread_mutex_lock(&m->lock);
-	m->owed = mailbox_owed(m);
-	if (w->token != 0 && m->owed != 0)
-		m->owed--;
-	else if (w->token != 0)
+	if (w->token != 0 && !mailbox_settle(m))
 		eventfd_write(m->fd, 1);
 	mailbox_leave(m);
 	pthread_mutex_unlock(&m->lock);
