@@ -198,28 +198,19 @@ bool rnic_ep_has_device(const struct rnic_ep *ep)
 
 /* ---- connect ----------------------------------------------------------------------------- */
 
-int ep_param_verify(const struct rnic *r, const struct rnic_conn_param *p, bool enhanced)
+struct rnic_qp *ep_param_verify(struct rnic *r, const struct rnic_conn_param *p, bool enhanced)
 {
-	const struct rnic_qp *qp = p->qp;
+	struct rnic_qp *qp = p->qp ? p->qp : rnic_qp_find(r, p->qp_num);
 	unsigned max = MPA_PRIVATE_MAX - (enhanced ? MPA_ENHANCED_LEN : 0);
 
 	if (!qp || qp->rnic != r || qp->ud || qp->conn || qp->leaving)
-		return -EINVAL;
+		return NULL;
 	/* The program of a pairing may be in SQD before there is a stream. */
 	if (qp_state(qp) > (qp->pairing ? RNIC_QP_SQD : RNIC_QP_RTS))
-		return -EINVAL;
+		return NULL;
 	if (p->ird > r->limits.max_ird || p->ord > r->limits.max_ord || p->private_len > max)
-		return -EINVAL;
-	return 0;
-}
-
-struct rnic_conn_param ep_param_find_qp(struct rnic *r, const struct rnic_conn_param *p)
-{
-	struct rnic_conn_param found = *p;
-
-	if (!found.qp)
-		found.qp = rnic_qp_find(r, p->qp_num);
-	return found;
+		return NULL;
+	return qp;
 }
 
 int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
@@ -227,12 +218,14 @@ int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	struct rnic *r = ep->rnic;
 	struct llp_connect_params params = {
 		.local = ep->local, .remote = ep->remote, .tos = p->tos};
+	struct rnic_qp *qp;
 	struct conn *c;
 	int rc;
 
 	if (ep->sidr)
 		return sidr_connect(ep, p);
-	if (ep->state != EP_RESOLVED || ep_param_verify(r, p, ep->paired || r->mpa.revision >= 2))
+	qp = ep_param_verify(r, p, ep->paired || r->mpa.revision >= 2);
+	if (ep->state != EP_RESOLVED || !qp)
 		return -EINVAL;
 	c = conn_create(r);
 	if (!c)
@@ -250,23 +243,16 @@ int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	}
 	ep_on_attempt(ep, c);
 	c->ep = ep;
-	c->qp = p->qp;
+	c->qp = qp;
 	ep->closing = false;
-	ep->conn = p->qp->conn = c;
+	ep->conn = qp->conn = c;
 	ep->state = EP_CONNECTING;
 	return 0;
 }
 
 int rnic_ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 {
-	struct rnic_conn_param found;
-	int rc;
-
-	engine_lock(ep->rnic->engine);
-	found = ep_param_find_qp(ep->rnic, p);
-	rc = ep_connect(ep, &found);
-	engine_unlock(ep->rnic->engine);
-	return rc;
+	return ENGINE_LOCKED(ep->rnic->engine, ep_connect(ep, p));
 }
 
 /* ---- disconnect -------------------------------------------------------------------------- */

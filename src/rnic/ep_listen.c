@@ -241,6 +241,7 @@ static void ep_listen_passive_established(struct rnic_ep *ep, const struct conn 
 int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 {
 	struct conn *c = ep->conn;
+	struct rnic_qp *qp;
 	struct terms t;
 	int rc;
 
@@ -248,7 +249,10 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 		return sidr_accept(ep, p);
 	if (ep->state == EP_OVER)
 		return -ENOTCONN;
-	if (ep->state != EP_REQUEST || ep_param_verify(ep->rnic, p, c->enhanced))
+	if (ep->state != EP_REQUEST)
+		return -EINVAL;
+	qp = ep_param_verify(ep->rnic, p, c->enhanced);
+	if (!qp)
 		return -EINVAL;
 	t = ep_listen_negotiate(c, p);
 	rc = conn_prepare_stream(c, t.ird);
@@ -260,12 +264,12 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	if (rc)
 		return rc;
 	c->ord = t.ord;
-	c->qp = p->qp;
-	p->qp->conn = c;
+	c->qp = qp;
+	qp->conn = c;
 	ep->state = EP_ACCEPTED;
 	if (c->peer_to_peer)
 		conn_set_deadline(c, ep->rnic->start_timeout);
-	qp_connect(p->qp, c, c->peer_to_peer ? t.rtr : 0);
+	qp_connect(qp, c, c->peer_to_peer ? t.rtr : 0);
 	/* RFC 6581 section 9.3: with an RTR frame nothing is sure before that. Without one it is,
 	 * unless the connection has ended in there, and a pairing's endpoint with it. */
 	if (!c->peer_to_peer && c->ep)
@@ -275,14 +279,7 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 
 int rnic_ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 {
-	struct rnic_conn_param found;
-	int rc;
-
-	engine_lock(ep->rnic->engine);
-	found = ep_param_find_qp(ep->rnic, p);
-	rc = ep_accept(ep, &found);
-	engine_unlock(ep->rnic->engine);
-	return rc;
+	return ENGINE_LOCKED(ep->rnic->engine, ep_accept(ep, p));
 }
 
 void ep_on_operational(struct rnic_ep *ep)

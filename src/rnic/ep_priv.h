@@ -110,11 +110,12 @@ void ep_unlisten(struct rnic_ep *ep);
 /** The depth that we may use, from the peer's. */
 uint16_t ep_depth(uint16_t told, uint32_t max);
 
-/** Check the parameters of a connection. @param enhanced the frame has the words of RFC 6581. */
-int ep_param_verify(const struct rnic *r, const struct rnic_conn_param *p, bool enhanced);
-
-/** @return @p p with its QP, if only that one's number is there. Engine's lock held. */
-struct rnic_conn_param ep_param_find_qp(struct rnic *r, const struct rnic_conn_param *p);
+/**
+ * Check the parameters of a connection. Engine's lock held.
+ * @param enhanced the frame has the words of RFC 6581.
+ * @return its QP; NULL: they are wrong.
+ */
+struct rnic_qp *ep_param_verify(struct rnic *r, const struct rnic_conn_param *p, bool enhanced);
 
 /* Upcalls of a connection. */
 
