@@ -66,12 +66,31 @@ static uint64_t esp_state_max_ns(const struct esp_state *s)
 }
 
 /**
- * @param sequence as of struct esp_sa_config.
- * @param was where it goes on; NULL: it begins.
+ * What SAs in force to other addresses have done with the key of @p s: what it may do is less by
+ * that. An inbound one takes what has come to any of them for come; one that sends has IVs of its
+ * own, and its own numbers.
  */
-static int esp_database_create(const struct esp_database *db, const struct esp_state *s,
-	uint64_t sequence, uint64_t now, const struct esp_ended_sa *was, struct esp_sa **out)
+static void esp_database_add_use(
+	const struct esp_database *db, const struct esp_state *s, struct esp_sa_use *u)
 {
+	for (unsigned i = 0; i < esp_database_count(db); i++) {
+		const struct esp_state *old = &db->file->state[i];
+		struct esp_sa_use use;
+
+		if (old->outbound != s->outbound || !esp_state_has_key(old, s))
+			continue;
+		use = esp_sa_use_of(db->sa[i]);
+		if (s->outbound)
+			use.sequence = 0;
+		esp_sa_use_add(u, &use);
+	}
+}
+
+/** @param was where it goes on; NULL: it begins at @p now. */
+static int esp_database_create(const struct esp_database *db, const struct esp_state *s,
+	uint64_t now, const struct esp_ended_sa *was, struct esp_sa **out)
+{
+	struct esp_sa_use use = {.began = now};
 	struct esp_sa_config c = {.spi = s->spi,
 		.outbound = s->outbound,
 		.cipher = {.encryption = s->encryption,
@@ -83,10 +102,8 @@ static int esp_database_create(const struct esp_database *db, const struct esp_s
 			.auth_key = s->auth_key},
 		.esn = s->esn,
 		.window = s->window,
-		.sequence = sequence,
 		.max_packets = s->max_packets,
 		.max_octets = s->max_octets,
-		.began = was ? was->began : now,
 		.max_ns = esp_state_max_ns(s),
 		.tunnel = s->tunnel,
 		.src = s->src,
@@ -97,14 +114,19 @@ static int esp_database_create(const struct esp_database *db, const struct esp_s
 
 	int rc;
 
-	if (was)
+	if (was) {
+		use = was->use;
 		c.iv_base = was->iv_base;
-	else
+	} else {
 		db->random.fill(db->random.ctx, &c.iv_base, sizeof c.iv_base);
+	}
+	esp_database_add_use(db, s, &use);
+	c.sequence = use.sequence;
+	c.began = use.began;
 	rc = esp_sa_create(&c, out);
-	if (rc == 0 && was) {
-		(*out)->packets = was->packets;
-		(*out)->octets = was->octets;
+	if (rc == 0) {
+		(*out)->packets = use.packets;
+		(*out)->octets = use.octets;
 	}
 	return rc;
 }
@@ -139,46 +161,9 @@ static unsigned esp_update_moved(const struct esp_update *u, const struct esp_da
 	return moved;
 }
 
-/** @return up to where packets of the inbound SA have come, to whatever address of ours. */
-static uint64_t esp_database_arrived(const struct esp_database *db, const struct esp_state *s)
-{
-	uint64_t top = 0;
-
-	for (unsigned i = 0; !s->outbound && i < esp_database_count(db); i++) {
-		const struct esp_state *old = &db->file->state[i];
-
-		if (!old->outbound && esp_state_has_key(old, s) && esp_sa_counted(db->sa[i]) > top)
-			top = esp_sa_counted(db->sa[i]);
-	}
-	return top;
-}
-
-/** Another SA has its key, to another address: what the key may do is less by what that has done.
- */
-static void esp_database_charge(
-	const struct esp_database *db, const struct esp_state *s, struct esp_sa *sa)
-{
-	for (unsigned i = 0; i < esp_database_count(db); i++) {
-		const struct esp_state *old = &db->file->state[i];
-		const struct esp_sa *other = db->sa[i];
-
-		if (old->outbound != s->outbound || !esp_state_has_key(old, s))
-			continue;
-		if (other->config.began < sa->config.began)
-			sa->config.began = other->config.began;
-		if (other->packets > sa->packets)
-			sa->packets = other->packets;
-		if (other->octets > sa->octets)
-			sa->octets = other->octets;
-	}
-}
-
 static int esp_update_add_fresh(
 	struct esp_update *u, struct esp_database *db, const struct esp_state *s, unsigned i)
 {
-	uint64_t sequence = esp_database_arrived(db, s);
-	int rc;
-
 	if (db->ended) {
 		uint64_t name = esp_ended_name(db->ended, s);
 		struct esp_ended_sa *was = esp_ended_find(db->ended, name, &s->dst);
@@ -188,15 +173,10 @@ static int esp_update_add_fresh(
 		/* Two that send must not go on from one place: they would send each IV twice. */
 		if (was && s->outbound)
 			was->taken = true;
-		if (was && was->sequence > sequence)
-			sequence = was->sequence;
 		u->was[i] = was;
 	}
 	u->fresh[i] = true;
-	rc = esp_database_create(db, s, sequence, u->now, u->was[i], &u->sa[i]);
-	if (rc == 0)
-		esp_database_charge(db, s, u->sa[i]);
-	return rc;
+	return esp_database_create(db, s, u->now, u->was[i], &u->sa[i]);
 }
 
 static int esp_update_add(

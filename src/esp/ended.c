@@ -58,7 +58,7 @@ struct esp_ended_sa *esp_ended_find(struct esp_ended *e, uint64_t name, const st
 			continue;
 		if (ip_addr_equal(&at->dst, dst))
 			return at;
-		if (!most || at->sequence > most->sequence)
+		if (!most || at->use.sequence > most->use.sequence)
 			most = at;
 	}
 	return most;
@@ -114,21 +114,16 @@ static struct esp_ended_sa *esp_ended_place(struct esp_ended *e)
 
 void esp_ended_add(struct esp_ended *e, uint64_t name, const struct esp_sa *sa)
 {
-	uint64_t sequence = esp_sa_counted(sa), began = sa->config.began;
-	uint64_t packets = sa->packets, octets = sa->octets;
+	struct esp_sa_use use = esp_sa_use_of(sa);
 	struct esp_ended_sa *at = NULL;
 
-	if (sequence == 0)
+	if (use.sequence == 0)
 		return;
 	if (!sa->config.outbound)
 		at = esp_ended_find(e, name, &sa->config.dst);
 	if (at) {
-		sequence = at->sequence > sequence ? at->sequence : sequence;
-		began = at->began < began ? at->began : began;
-		packets = at->packets > packets ? at->packets : packets;
-		octets = at->octets > octets ? at->octets : octets;
-	}
-	if (!at) {
+		esp_sa_use_add(&use, &at->use);
+	} else {
 		at = esp_ended_place(e);
 		if (at->order)
 			esp_ended_lose(e, at->name);
@@ -136,9 +131,6 @@ void esp_ended_add(struct esp_ended *e, uint64_t name, const struct esp_sa *sa)
 	*at = (struct esp_ended_sa){.name = name,
 		.order = ++e->last,
 		.dst = sa->config.dst,
-		.sequence = sequence,
 		.iv_base = sa->config.iv_base,
-		.packets = packets,
-		.octets = octets,
-		.began = began};
+		.use = use};
 }

@@ -23,13 +23,12 @@ struct esp_ended;
 
 /** Where the SA that comes back goes on. */
 struct esp_ended_sa {
-	uint64_t name;              /**< as of esp_ended_name() */
-	uint64_t order;             /**< of its end, from 1; 0: there is none */
-	struct ip_addr dst;         /**< where it was */
-	bool taken;                 /**< outbound: one goes on from here, and no other may */
-	uint64_t sequence, iv_base; /**< as of struct esp_sa_config */
-	uint64_t packets, octets;
-	uint64_t began; /**< as of struct esp_sa_config */
+	uint64_t name;      /**< as of esp_ended_name() */
+	uint64_t order;     /**< of its end, from 1; 0: there is none */
+	struct ip_addr dst; /**< where it was */
+	bool taken;         /**< outbound: one goes on from here, and no other may */
+	uint64_t iv_base;   /**< as of struct esp_sa_config */
+	struct esp_sa_use use;
 };
 
 /** @return NULL: no memory. */

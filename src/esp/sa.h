@@ -93,6 +93,27 @@ static inline uint64_t esp_sa_counted(const struct esp_sa *sa)
 	return sa->config.outbound ? sa->sequence : sa->window.top;
 }
 
+/** What has been done with a key. */
+struct esp_sa_use {
+	uint64_t sequence; /**< as of esp_sa_counted() */
+	uint64_t packets, octets;
+	uint64_t began; /**< as of struct esp_sa_config */
+};
+
+static inline struct esp_sa_use esp_sa_use_of(const struct esp_sa *sa)
+{
+	return (struct esp_sa_use){esp_sa_counted(sa), sa->packets, sa->octets, sa->config.began};
+}
+
+/** Another SA has done @p more with the key: the most that one has done counts. */
+static inline void esp_sa_use_add(struct esp_sa_use *u, const struct esp_sa_use *more)
+{
+	u->sequence = more->sequence > u->sequence ? more->sequence : u->sequence;
+	u->packets = more->packets > u->packets ? more->packets : u->packets;
+	u->octets = more->octets > u->octets ? more->octets : u->octets;
+	u->began = more->began < u->began ? more->began : u->began;
+}
+
 /**
  * Octets in memory of the caller, which is free before and behind them. Fields that change together
  * are not neighbours: compilers would change both by one load of what two stores have written.

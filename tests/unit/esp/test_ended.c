@@ -92,9 +92,9 @@ static void one_that_ended_is_known_until_it_is_back(void **state)
 	end(77);
 	was = find(77);
 	assert_non_null(was);
-	assert_int_equal(was->sequence, 77);
+	assert_int_equal(was->use.sequence, 77);
 	assert_int_equal(was->iv_base, 9);
-	assert_int_equal(was->packets, 77);
+	assert_int_equal(was->use.packets, 77);
 	esp_ended_forget(was);
 	assert_null(find(77));
 	assert_false(esp_ended_is_lost(ended, 77));
@@ -103,8 +103,8 @@ static void one_that_ended_is_known_until_it_is_back(void **state)
 	esp_ended_add(ended, 78, &in);
 	was = find(78);
 	assert_non_null(was);
-	assert_int_equal(was->sequence, 70);
-	assert_int_equal(was->octets, 50);
+	assert_int_equal(was->use.sequence, 70);
+	assert_int_equal(was->use.octets, 50);
 }
 
 static void end_at(uint64_t name, bool outbound, uint8_t dst, uint64_t counted)
@@ -127,16 +127,16 @@ static void of_one_name_the_highest_count_is_known(void **state)
 	end_at(77, false, 2, 90);
 	end_at(77, false, 3, 80);
 	was = esp_ended_find(ended, 77, &first);
-	assert_int_equal(was->sequence, 90);
-	assert_int_equal(was->began, 910);
+	assert_int_equal(was->use.sequence, 90);
+	assert_int_equal(was->use.began, 910);
 	esp_ended_forget(was);
 	assert_null(esp_ended_find(ended, 77, &first));
 	end_at(78, true, 1, 70);
 	end_at(78, true, 2, 90);
-	assert_int_equal(find(78)->sequence, 90);
-	assert_int_equal(esp_ended_find(ended, 78, &first)->sequence, 70);
+	assert_int_equal(find(78)->use.sequence, 90);
+	assert_int_equal(esp_ended_find(ended, 78, &first)->use.sequence, 70);
 	find(78)->taken = true;
-	assert_int_equal(find(78)->sequence, 70);
+	assert_int_equal(find(78)->use.sequence, 70);
 	find(78)->taken = true;
 	assert_null(find(78));
 }
