@@ -194,10 +194,20 @@ static bool pairing_psn_agrees(const struct pairing *p, uint32_t told)
 	return p->sq_psn == PAIRING_PSN_UNKNOWN || told == PAIRING_PSN_UNKNOWN || p->sq_psn == told;
 }
 
-static struct pairing_hello pairing_hello_of(const struct pairing *p)
+/** What both sides begin with. @param[out] data the private data of it: its hello. */
+static struct rnic_conn_param pairing_param_of(
+	const struct pairing *p, uint8_t data[PAIRING_HELLO_LEN])
 {
-	return (struct pairing_hello){
+	const struct pairing_hello hello = {
 		.to_qp = p->path.remote_qp, .from_qp = p->qp->num, .psn = p->path.rq_psn};
+
+	pairing_put_hello(data, &hello);
+	return (struct rnic_conn_param){.qp = p->qp,
+		.ird = p->qp->ird,
+		.ord = p->ord,
+		.private_data = data,
+		.private_len = PAIRING_HELLO_LEN,
+		.tos = p->path.tos};
 }
 
 static void pairing_joined(struct pairing *p)
@@ -266,14 +276,8 @@ static int pairing_aim_at_itself(struct rnic_ep *ep)
 static int pairing_try_once(struct pairing *p)
 {
 	struct rnic *r = p->qp->rnic;
-	struct pairing_hello hello = pairing_hello_of(p);
 	uint8_t data[PAIRING_HELLO_LEN];
-	struct rnic_conn_param param = {.qp = p->qp,
-		.ird = p->qp->ird,
-		.ord = p->ord,
-		.private_data = data,
-		.private_len = sizeof data,
-		.tos = p->path.tos};
+	struct rnic_conn_param param = pairing_param_of(p, data);
 
 	p->closing = false;
 	p->ep = ep_new(r, pairing_on_event, p);
@@ -290,7 +294,6 @@ static int pairing_try_once(struct pairing *p)
 			return rc;
 	}
 	p->ep->state = EP_RESOLVED;
-	pairing_put_hello(data, &hello);
 	return ep_connect(p->ep, &param);
 }
 
@@ -359,14 +362,8 @@ enum pairing_refusal pairing_judge(
 
 void pairing_answer(struct pairing *p, struct rnic_ep *request, const struct pairing_hello *hello)
 {
-	struct pairing_hello ours = pairing_hello_of(p);
 	uint8_t data[PAIRING_HELLO_LEN];
-	struct rnic_conn_param param = {.qp = p->qp,
-		.ird = p->qp->ird,
-		.ord = p->ord,
-		.private_data = data,
-		.private_len = sizeof data,
-		.tos = p->path.tos};
+	struct rnic_conn_param param = pairing_param_of(p, data);
 
 	p->ep = request;
 	p->closing = false;
@@ -374,7 +371,6 @@ void pairing_answer(struct pairing *p, struct rnic_ep *request, const struct pai
 	p->state = PAIRING_ANSWERED;
 	ep_adopt(request, pairing_on_event, p);
 	ep_leave_listener(request);
-	pairing_put_hello(data, &ours);
 	if (ep_accept(request, &param)) {
 		/* It has gone meanwhile, and will come again. */
 		p->state = PAIRING_WAITING;
