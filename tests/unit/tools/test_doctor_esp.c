@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the doctor says of IPsec, by its counters. */
+#include "doctor_said.h"
 #include "esp/boundary.h"
 #include "tools/doctor.h"
 
@@ -11,51 +12,11 @@
 /* After the four that it needs. */
 #include <cmocka.h>
 
-static char said[4096];
-
-static void say(const char *mark, const char *fmt, va_list ap)
-{
-	size_t n = strlen(said);
-
-	n += (size_t)snprintf(said + n, sizeof said - n, "%s: ", mark);
-	n += (size_t)vsnprintf(said + n, sizeof said - n, fmt, ap);
-	snprintf(said + n, sizeof said - n, "\n");
-}
-
-/* What tools/doctor.c prints, and what src/host has. */
-void doctor_good(struct doctor *d, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say("good", fmt, ap);
-	va_end(ap);
-}
-
-void doctor_wrong(struct doctor *d, const char *fmt, ...)
-{
-	va_list ap;
-
-	d->wrong++;
-	va_start(ap, fmt);
-	say("wrong", fmt, ap);
-	va_end(ap);
-}
-
-void doctor_advise(struct doctor *d, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say("do", fmt, ap);
-	va_end(ap);
-}
-
 static unsigned explain(const struct esp_stats *s)
 {
 	struct doctor d = {.wrong = 0};
 
-	said[0] = '\0';
+	doctor_said[0] = '\0';
 	doctor_explain_esp(&d, s);
 	return d.wrong;
 }
@@ -65,18 +26,19 @@ static void what_is_right_is_said_in_a_line(void **state)
 	assert_int_equal(explain(&(struct esp_stats){
 				 .sas_in = 1, .sas_out = 2, .policies = 4, .rx_replay = 5}),
 		0);
-	assert_string_equal(said, "good: IPsec has 1 SAs in, 2 out and 4 policies\n");
+	assert_string_equal(doctor_said, "good: IPsec has 1 SAs in, 2 out and 4 policies\n");
 }
 
 static void a_missing_sa_is_named(void **state)
 {
 	assert_int_equal(explain(&(struct esp_stats){.sas_out = 1}), 1);
-	assert_non_null(strstr(said, "no SA to one of our addresses"));
+	assert_non_null(strstr(doctor_said, "no SA to one of our addresses"));
 	assert_int_equal(explain(&(struct esp_stats){.sas_in = 1}), 1);
-	assert_non_null(strstr(said, "no SA from one of our addresses"));
+	assert_non_null(strstr(doctor_said, "no SA from one of our addresses"));
 	assert_int_equal(explain(&(struct esp_stats){.sas_in = 1, .sas_out = 1, .tx_no_sa = 3}), 1);
-	assert_non_null(strstr(said, "wrong: 3 packets were to be protected, and there is no SA"));
-	assert_non_null(strstr(said, "do: add a \"state\""));
+	assert_non_null(
+		strstr(doctor_said, "wrong: 3 packets were to be protected, and there is no SA"));
+	assert_non_null(strstr(doctor_said, "do: add a \"state\""));
 }
 
 static void silence_is_named_where_nothing_else_is(void **state)
@@ -84,10 +46,11 @@ static void silence_is_named_where_nothing_else_is(void **state)
 	struct esp_stats s = {.sas_in = 1, .sas_out = 1, .tx_packets = 6};
 
 	assert_int_equal(explain(&s), 1);
-	assert_non_null(strstr(said, "wrong: 6 packets left under ESP, and nothing came back"));
+	assert_non_null(
+		strstr(doctor_said, "wrong: 6 packets left under ESP, and nothing came back"));
 	s.rx_clear = 1;
 	assert_int_equal(explain(&s), 1);
-	assert_null(strstr(said, "nothing came back"));
+	assert_null(strstr(doctor_said, "nothing came back"));
 	s.rx_clear = 0;
 	s.rx_packets = 1;
 	assert_int_equal(explain(&s), 0);
@@ -110,7 +73,7 @@ static void each_fault_has_its_advice(void **state)
 	unsigned advice = 0;
 
 	assert_int_equal(explain(&all), 10);
-	for (const char *p = said; (p = strstr(p, "do: ")); p++)
+	for (const char *p = doctor_said; (p = strstr(p, "do: ")); p++)
 		advice++;
 	assert_int_equal(advice, 10);
 }

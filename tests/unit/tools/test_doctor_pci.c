@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Hosts in which one thing or another is missing, as trees of files. */
+#include "doctor_said.h"
 #include "host/config.h"
 #include "tools/doctor.h"
 
@@ -16,46 +17,6 @@
 
 #define NIC "0000:03:00.0"
 #define MIB (UINT64_C(1) << 20)
-
-static char said[4096];
-
-static void say(const char *mark, const char *fmt, va_list ap)
-{
-	size_t n = strlen(said);
-
-	n += (size_t)snprintf(said + n, sizeof said - n, "%s: ", mark);
-	n += (size_t)vsnprintf(said + n, sizeof said - n, fmt, ap);
-	snprintf(said + n, sizeof said - n, "\n");
-}
-
-/* What tools/doctor.c prints. */
-void doctor_good(struct doctor *d, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say("good", fmt, ap);
-	va_end(ap);
-}
-
-void doctor_wrong(struct doctor *d, const char *fmt, ...)
-{
-	va_list ap;
-
-	d->wrong++;
-	va_start(ap, fmt);
-	say("wrong", fmt, ap);
-	va_end(ap);
-}
-
-void doctor_advise(struct doctor *d, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say("do", fmt, ap);
-	va_end(ap);
-}
 
 /* ---- a host ------------------------------------------------------------------------------- */
 
@@ -137,7 +98,7 @@ static int begin(void **state)
 	snprintf(w->config.port, sizeof w->config.port, NIC ",arg=1");
 	w->doctor.config = &w->config;
 	w->host = (struct doctor_pci_host){.root = w->root, .memlock = 68 * MIB};
-	said[0] = '\0';
+	doctor_said[0] = '\0';
 	*state = w;
 	return 0;
 }
@@ -154,16 +115,16 @@ static int end(void **state)
 
 static void assert_said(struct world *w, unsigned wrong, const char *finding, const char *advice)
 {
-	said[0] = '\0';
+	doctor_said[0] = '\0';
 	w->doctor.wrong = 0;
 	doctor_look_at_pci(&w->doctor, &w->host);
-	if (finding && !strstr(said, finding))
-		fail_msg("it does not say \"%s\" but:\n%s", finding, said);
-	if (advice && !strstr(said, advice))
-		fail_msg("it does not advise \"%s\" but:\n%s", advice, said);
+	if (finding && !strstr(doctor_said, finding))
+		fail_msg("it does not say \"%s\" but:\n%s", finding, doctor_said);
+	if (advice && !strstr(doctor_said, advice))
+		fail_msg("it does not advise \"%s\" but:\n%s", advice, doctor_said);
 	assert_int_equal(w->doctor.pci_is_ready, wrong == 0);
 	if (w->doctor.wrong != wrong)
-		fail_msg("%u findings, not %u:\n%s", w->doctor.wrong, wrong, said);
+		fail_msg("%u findings, not %u:\n%s", w->doctor.wrong, wrong, doctor_said);
 }
 
 /* ---- findings ----------------------------------------------------------------------------- */
@@ -173,8 +134,8 @@ static void nothing_is_missing(void **state)
 	struct world *w = *state;
 
 	assert_said(w, 0, "good: " NIC " is bound to vfio-pci", NULL);
-	assert_non_null(strstr(said, "good: /dev/vfio/12 may be opened"));
-	assert_non_null(strstr(said, "good: 68 MiB of hugepages are free"));
+	assert_non_null(strstr(doctor_said, "good: /dev/vfio/12 may be opened"));
+	assert_non_null(strstr(doctor_said, "good: 68 MiB of hugepages are free"));
 	/* As DPDK takes it, without the domain. */
 	snprintf(w->config.port, sizeof w->config.port, "03:00.0");
 	assert_said(w, 0, "good: " NIC " is bound to vfio-pci", NULL);
@@ -218,7 +179,7 @@ static void a_nic_that_is_shared(void **state)
 	assert_said(w, 1,
 		"wrong: " NIC " is bound to vfio-pci, and DPDK's driver goes by Linux's mlx5_core",
 		"modprobe mlx5_core && dpdk-devbind.py -b mlx5_core " NIC);
-	assert_null(strstr(said, "-b vfio-pci"));
+	assert_null(strstr(doctor_said, "-b vfio-pci"));
 	make_link(w, DEVICE "/driver", "../../../bus/pci/drivers/mlx5_core");
 	assert_said(
 		w, 1, "wrong: Linux has no RDMA device of " NIC, "modprobe -a ib_uverbs mlx5_ib");
