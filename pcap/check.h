@@ -54,6 +54,7 @@ struct check_side {
 	uint64_t terminate_frame;
 	bool first;         /**< its first FPDU was seen, and nothing before it is missing */
 	uint32_t first_end; /**< sequence number behind that */
+	uint64_t first_at;  /**< octet of full operation behind that */
 	bool gap;           /**< some of its FPDUs were not seen */
 	uint64_t fpdus, unaligned, cut, unseen; /**< cut: over more than one segment */
 	uint64_t missing, missing_frame;

@@ -88,11 +88,19 @@ static void check_fpdu_first_of_initiator(struct check_fpdu *x)
 		rtr & MPA_RTR_READ ? " Read" : "");
 }
 
+/* No window is as large: what the peer has sent so long after its first FPDU tells that it came,
+ * and sequence numbers do not any more. */
+static bool check_fpdu_is_first_long_ago(const struct check_fpdu *x)
+{
+	return stream_peer(x->s)->deframe.at - x->peer->first_at >= REASSEMBLY_WINDOW_MAX;
+}
+
 static void check_fpdu_first_of_responder(struct check_fpdu *x)
 {
 	const struct stream *peer = stream_peer(x->s);
 
-	if (x->peer->first && check_fpdu_sent_before(x->f, x->peer->first_end))
+	if (x->peer->first && !check_fpdu_is_first_long_ago(x) &&
+		check_fpdu_sent_before(x->f, x->peer->first_end))
 		check_fail(x, REQ_MPA_7_1_2_12, "the initiator's first FPDU had not arrived");
 	else if (!x->peer->first && !x->peer->gap && peer->start.seen && x->peer->fpdus == 0 &&
 		 x->f->ack == peer->start.end)
@@ -105,6 +113,7 @@ static void check_first(struct check_fpdu *x)
 		return;
 	x->me->first = true;
 	x->me->first_end = x->f->end_seq;
+	x->me->first_at = x->f->at + x->f->fpdu.len;
 	if (stream_is_initiator(x->s))
 		check_fpdu_first_of_initiator(x);
 	else
