@@ -394,6 +394,17 @@ static void check_note_nothing(struct check *k, struct connection *c, uint64_t f
 	check_note_line(k, &c->stream[0], frame, &l);
 }
 
+/* A hole of more than a window may be before them. Or somebody has forged them. */
+static void check_note_far(struct check *k, struct connection *c, uint64_t frame)
+{
+	struct line l = {0};
+
+	if (c->far == 0)
+		return;
+	line_add(&l, "the last %u segments are not judged: they are far from all before", c->far);
+	check_note_line(k, &c->stream[0], frame, &l);
+}
+
 /* What the connection ends in the middle of: its ends may have meant to. */
 static void check_note_unfinished(struct check *k, struct stream *s, uint64_t frame)
 {
@@ -471,8 +482,10 @@ static void check_on_closed(
 		if (how == CONNECTION_CLOSED || how == CONNECTION_RESET)
 			check_note_unfinished(k, &c->stream[i], frame);
 	}
-	if (how != CONNECTION_EVICTED)
+	if (how != CONNECTION_EVICTED) {
 		check_note_nothing(k, c, frame);
+		check_note_far(k, c, frame);
+	}
 	check_sum_repeated(k, c, frame);
 	reads_free(&own->side[0].reads);
 	reads_free(&own->side[1].reads);

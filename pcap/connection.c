@@ -239,6 +239,42 @@ void connection_foreign(
 		c->ops->foreign(c->user, c, &c->stream[side], p, f);
 }
 
+/* ---- holes of more than a window ------------------------------------------------------------- */
+
+static void connection_jump(struct stream *s, uint32_t seq)
+{
+	if (cap_reassembly_far(&s->tcp, seq) == 0)
+		return;
+	cap_reassembly_jump(&s->tcp, seq);
+	s->sent_known = false;
+	s->ahead.set = false;
+}
+
+/*
+ * What is further off than any window is behind a hole as large, as between two captures of one
+ * connection. One segment like that may be anybody's; a row of them, with none of the others
+ * between, is not.
+ * @return false: leave it out.
+ */
+static bool connection_is_near(struct connection *c, unsigned side, const struct packet *p)
+{
+	struct stream *s = &c->stream[side], *peer = &c->stream[!side];
+	unsigned own = cap_reassembly_far(&s->tcp, p->seq), row = own;
+	unsigned acked = p->flags & PACKET_ACK ? cap_reassembly_far(&peer->tcp, p->ack) : 0;
+
+	if (own == 0 || (acked != 0 && acked < own))
+		row = acked;
+	c->far = row != 0 ? c->far + 1 : 0;
+	if (row == 0 || c->far < row)
+		return own == 0;
+	connection_take_waiting(c, true);
+	connection_jump(s, p->seq);
+	if (p->flags & PACKET_ACK)
+		connection_jump(peer, p->ack);
+	c->far = 0;
+	return true;
+}
+
 void connection_segment(
 	struct connection *c, unsigned side, const struct packet *p, const struct cap_frame *f)
 {
@@ -255,6 +291,8 @@ void connection_segment(
 		connection_tell_fin(s);
 		return;
 	}
+	if (!connection_is_near(c, side, p))
+		return;
 	connection_note_sent(s, p, f);
 	if (p->flags & PACKET_ACK) {
 		connection_note_ahead(peer, p, f);

@@ -105,6 +105,18 @@ static void cap_reassembly_give_up(struct cap_reassembly *r)
 			       });
 }
 
+/* What comes before @p end is in no frame, as the connection's segment in hand tells. */
+static void cap_reassembly_lose_to(struct cap_reassembly *r, uint32_t end)
+{
+	cap_reassembly_lose(r, (struct piece){
+				       .len = end - r->next,
+				       .seq = r->next,
+				       .lost = true,
+				       .frame = r->frame,
+				       .time = r->time,
+			       });
+}
+
 void cap_reassembly_give_up_to(struct cap_reassembly *r, uint32_t end)
 {
 	if (r->fin && cap_reassembly_seq_diff(end, r->fin_seq) > 0)
@@ -115,13 +127,7 @@ void cap_reassembly_give_up_to(struct cap_reassembly *r, uint32_t end)
 			cap_reassembly_give_up(r);
 			continue;
 		}
-		cap_reassembly_lose(r, (struct piece){
-					       .len = end - r->next,
-					       .seq = r->next,
-					       .lost = true,
-					       .frame = r->frame,
-					       .time = r->time,
-				       });
+		cap_reassembly_lose_to(r, end);
 	}
 }
 
@@ -312,9 +318,39 @@ void cap_reassembly_segment(
 	}
 }
 
+/* True if @p seq is further from the next octet than any window, whichever way. */
+static bool cap_reassembly_is_off(const struct cap_reassembly *r, uint32_t seq)
+{
+	return r->known && seq - r->next >= REASSEMBLY_WINDOW_MAX &&
+	       r->next - seq >= REASSEMBLY_WINDOW_MAX;
+}
+
+unsigned cap_reassembly_far(const struct cap_reassembly *r, uint32_t seq)
+{
+	bool acked = r->acked_set && r->next - r->acked < REASSEMBLY_WINDOW_MAX;
+	uint32_t back = (acked ? r->acked : r->next) - seq;
+
+	if (!r->known)
+		return 0;
+	if (cap_reassembly_is_off(r, seq))
+		return REASSEMBLY_FAR;
+	return back > REASSEMBLY_BACK_MAX && back < REASSEMBLY_WINDOW_MAX ? REASSEMBLY_FAR_BACK : 0;
+}
+
+void cap_reassembly_jump(struct cap_reassembly *r, uint32_t seq)
+{
+	cap_reassembly_flush(r);
+	r->fin = false;
+	r->acked_set = false;
+	if (seq != r->next)
+		cap_reassembly_lose_to(r, seq);
+}
+
 void cap_reassembly_ack(struct cap_reassembly *r, uint32_t ack)
 {
-	if (!r->acked_set || cap_reassembly_seq_diff(ack, r->acked) > 0) {
+	/* Of an end that was not captured for long the last one says nothing any more. */
+	if (!r->acked_set || cap_reassembly_seq_diff(ack, r->acked) > 0 ||
+		cap_reassembly_is_off(r, r->acked)) {
 		r->acked = ack;
 		r->acked_set = true;
 	}

@@ -18,8 +18,16 @@
 
 /** Segments after which text that was acknowledged is not waited for any more. */
 #define REASSEMBLY_PATIENCE 32
-/** Text further ahead than any window is of another connection. */
+/** Text further ahead than any window is of another connection, or behind a hole as large. */
 #define REASSEMBLY_WINDOW_MAX (1 << 30)
+/**
+ * Segments in a row, of both directions, which tell of such a hole. Where it is so large that its
+ * end seems to be old text, which its peer has acknowledged by more than these octets, more are
+ * needed: a second tap whose clock is late has such text, too.
+ */
+#define REASSEMBLY_FAR      8
+#define REASSEMBLY_FAR_BACK 4096
+#define REASSEMBLY_BACK_MAX (64u << 20)
 
 /** Pieces that wait, for all connections together. The creator sets max. */
 struct cap_reassembly_budget {
@@ -89,6 +97,15 @@ void cap_reassembly_give_up_to(struct cap_reassembly *r, uint32_t end);
 
 /** Stop waiting for missing text: report it as lost, and hand up the text behind it. */
 void cap_reassembly_flush(struct cap_reassembly *r);
+
+/**
+ * Is the octet @p seq too far from the next one to be sent now?
+ * @return how many segments in a row must say so, to be believed; 0: it is not.
+ */
+unsigned cap_reassembly_far(const struct cap_reassembly *r, uint32_t seq);
+
+/** Go on with the octet @p seq, wherever that is: what is before it is lost. */
+void cap_reassembly_jump(struct cap_reassembly *r, uint32_t seq);
 
 /** Pieces that wait are dropped. Flush before. */
 void cap_reassembly_free(struct cap_reassembly *r);

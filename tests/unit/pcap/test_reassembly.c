@@ -366,6 +366,54 @@ static void test_fin(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* Of an end that was not captured for more than 2 GiB, the last acknowledgement is an old one. */
+static void test_old_ack(void **state)
+{
+	struct fixture *x = *state;
+
+	cap_reassembly_start(&x->r, 100);
+	cap_reassembly_ack(&x->r, 100);
+	cap_reassembly_start(&x->r, 0xc0000000);
+	cap_reassembly_ack(&x->r, 0xc0000000);
+	assert_int_equal(x->r.acked, 0xc0000000);
+	cap_reassembly_ack(&x->r, 0xbfffff00);
+	assert_int_equal(x->r.acked, 0xc0000000);
+}
+
+static void test_far(void **state)
+{
+	struct fixture *x = *state;
+
+	assert_int_equal(cap_reassembly_far(&x->r, 0x80000000), 0); /* nothing is known */
+	cap_reassembly_start(&x->r, 100);
+	assert_int_equal(cap_reassembly_far(&x->r, 100 + REASSEMBLY_WINDOW_MAX - 1), 0);
+	assert_int_equal(cap_reassembly_far(&x->r, 100 + REASSEMBLY_WINDOW_MAX), REASSEMBLY_FAR);
+	assert_int_equal(cap_reassembly_far(&x->r, 100u - REASSEMBLY_WINDOW_MAX), REASSEMBLY_FAR);
+	assert_int_equal(
+		cap_reassembly_far(&x->r, 100u - REASSEMBLY_WINDOW_MAX + 1), REASSEMBLY_FAR_BACK);
+	assert_int_equal(cap_reassembly_far(&x->r, 100u - REASSEMBLY_BACK_MAX), 0);
+	/* What was not acknowledged may be sent again, all of it. */
+	cap_reassembly_ack(&x->r, 100u - REASSEMBLY_BACK_MAX);
+	assert_int_equal(cap_reassembly_far(&x->r, 100u - 2 * REASSEMBLY_BACK_MAX), 0);
+	assert_int_equal(
+		cap_reassembly_far(&x->r, 99u - 2 * REASSEMBLY_BACK_MAX), REASSEMBLY_FAR_BACK);
+}
+
+static void test_jump(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "abc");
+	segment(x, 105, "f");
+	cap_reassembly_ack(&x->r, 106);
+	segment_cut(x, 106, "", 0, PACKET_FIN);
+	cap_reassembly_jump(&x->r, 110);
+	segment(x, 110, "k");
+	expect(x, "abc??f????k");
+	assert_false(x->r.fin);
+	assert_false(x->r.acked_set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +436,9 @@ int main(void)
 		TEST(test_budget),
 		TEST(test_far_away),
 		TEST(test_fin),
+		TEST(test_old_ack),
+		TEST(test_far),
+		TEST(test_jump),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
