@@ -119,7 +119,8 @@ static void cap_reassembly_lose_to(struct cap_reassembly *r, uint32_t end)
 
 void cap_reassembly_give_up_to(struct cap_reassembly *r, uint32_t end)
 {
-	if (r->fin && cap_reassembly_seq_diff(end, r->fin_seq) > 0)
+	if (r->fin && cap_reassembly_seq_diff(r->fin_seq, r->next) >= 0 &&
+		cap_reassembly_seq_diff(end, r->fin_seq) > 0)
 		end = r->fin_seq;
 	while (cap_reassembly_seq_diff(end, r->next) > 0) {
 		if (r->early.n != 0 &&
@@ -300,6 +301,20 @@ static void cap_reassembly_take_text(
 	cap_reassembly_take(r, here);
 }
 
+/*
+ * Where text has come behind it, a FIN is old, or forged, and its receiver does not take it. That
+ * which comes when all before it is there is the one that counts.
+ */
+static void cap_reassembly_take_fin(struct cap_reassembly *r, uint32_t seq, uint64_t frame)
+{
+	if (r->fin ? seq != r->next || seq == r->fin_seq
+		   : cap_reassembly_seq_diff(seq, r->next) < 0)
+		return;
+	r->fin = true;
+	r->fin_seq = seq;
+	r->fin_frame = frame;
+}
+
 void cap_reassembly_segment(
 	struct cap_reassembly *r, const struct packet *p, const struct cap_frame *f)
 {
@@ -311,11 +326,8 @@ void cap_reassembly_segment(
 	cap_reassembly_wait(r);
 	if (p->len != 0)
 		cap_reassembly_take_text(r, p, f);
-	if (p->flags & PACKET_FIN && !r->fin) {
-		r->fin = true;
-		r->fin_seq = p->seq + p->len;
-		r->fin_frame = f->number;
-	}
+	if (p->flags & PACKET_FIN)
+		cap_reassembly_take_fin(r, p->seq + p->len, f->number);
 }
 
 /* True if @p seq is further from the next octet than any window, whichever way. */

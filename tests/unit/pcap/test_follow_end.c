@@ -19,6 +19,20 @@ static void test_fin_in_fpdu(void **state)
 	expect(&m, "ORP!C");
 }
 
+/* One of before says nothing: its receiver does not take it. */
+static void test_old_fin(void **state)
+{
+	struct cap_maker m;
+
+	cap_maker_init(&m);
+	cap_maker_start(&m);
+	cap_maker_packet(&m, 0, m.seq[0] - 20, m.seq[1], PACKET_FIN | PACKET_ACK, NULL, 0);
+	cap_maker_send(&m, 0, 1, 10);
+	cap_maker_text(&m, 0, "\0\x20", 2);
+	cap_maker_fin(&m, 0);
+	expect(&m, "ORP>!C");
+}
+
 static void test_reset(void **state)
 {
 	static const struct follow_config config;
@@ -94,6 +108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fin_in_fpdu),
+		cmocka_unit_test(test_old_fin),
 		cmocka_unit_test(test_reset),
 		cmocka_unit_test(test_foreign_reset),
 		cmocka_unit_test(test_end_of_some_frames),

@@ -366,6 +366,25 @@ static void test_fin(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* An old one, a forged one, and the one that ends the text. */
+static void test_other_fins(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "abc");
+	segment_cut(x, 101, "", 0, PACKET_FIN);
+	assert_false(x->r.fin);
+	segment_cut(x, 104, "", 0, PACKET_FIN);
+	assert_true(x->r.fin);
+	segment(x, 103, "de");
+	cap_reassembly_ack(&x->r, 107);
+	assert_true(cap_reassembly_behind(&x->r));
+	cap_reassembly_give_up_to(&x->r, 107);
+	segment_cut(x, 107, "h", 1, PACKET_FIN);
+	expect(x, "abcde??h");
+	assert_int_equal(x->r.fin_seq, 108);
+}
+
 /* Of an end that was not captured for more than 2 GiB, the last acknowledgement is an old one. */
 static void test_old_ack(void **state)
 {
@@ -436,6 +455,7 @@ int main(void)
 		TEST(test_budget),
 		TEST(test_far_away),
 		TEST(test_fin),
+		TEST(test_other_fins),
 		TEST(test_old_ack),
 		TEST(test_far),
 		TEST(test_jump),
