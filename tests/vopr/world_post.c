@@ -109,6 +109,9 @@ static void trace_post(const struct world_qp *q, const struct model_wr *r)
 		: r->change ? r->change->stag
 			    : 0,
 		r->at);
+	if (r->op == MODEL_BIND)
+		world_trace(w, "host %u: window %#x is to be %#x", q->h->index,
+			r->change_end ? r->change_end->stag : 0, r->change->stag);
 }
 
 static void submit(struct world_qp *q, struct model_wr *r)
@@ -299,6 +302,31 @@ static bool may_bind(
 				!(mw->alone && mw->key && mw->key->valid == MODEL_YES));
 }
 
+static bool has_been(const struct world_host *h, uint32_t stag)
+{
+	const struct model_key *k;
+
+	LIST_FOREACH (k, &h->w->m.keys, link)
+		if (k->host == h->index && k->stag == stag)
+			return true;
+	return false;
+}
+
+/** With another key, that no window has had: a Write that is late would find the new one, rightly.
+ */
+static uint32_t fresh_stag(const struct world_host *h, uint32_t stag, uint32_t step)
+{
+	uint32_t fresh = stag;
+
+	for (unsigned i = 0; i < 255; i++) {
+		fresh = (stag & ~0xffu) | ((stag + step) & 0xff);
+		if (!has_been(h, fresh))
+			break;
+		step = step % 255 + 1;
+	}
+	return fresh;
+}
+
 static bool make_bind(struct world_qp *q, struct model_wr *r)
 {
 	struct world *w = q->h->w;
@@ -332,7 +360,7 @@ static bool make_bind(struct world_qp *q, struct model_wr *r)
 		&w->m, q->h->index, mw->pd, r->at, r->length, r->bind_rights | MODEL_LOCAL_WRITE);
 	r->change->window = true;
 	r->change->on_demand = mr->key->on_demand;
-	r->change->stag = (stag & ~0xffu) | ((stag + 1 + (uint32_t)world_below(w, 255)) & 0xff);
+	r->change->stag = fresh_stag(q->h, stag, 1 + (uint32_t)world_below(w, 255));
 	r->change->base = world_chance(w, 0.5) ? 0 : mr->key->base + (r->at - mr->key->off);
 	r->change->only = mw->alone ? &q->model : NULL;
 	r->change->valid = MODEL_MAYBE;
