@@ -42,14 +42,13 @@ static bool memory_can_populate(void)
 }
 
 /* Every page is mapped with the rights wanted: by the kernel's list of mappings, in order. */
-static bool memory_is_mapped(uintptr_t first, size_t span, bool write)
+static bool memory_is_listed(FILE *maps, uintptr_t first, size_t span, bool write)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
 	uintptr_t from, to, last = first + (span - 1);
 	char line[4400], rights[5];
 	bool covered = false;
 
-	while (maps && !covered && fgets(line, sizeof line, maps)) {
+	while (!covered && fgets(line, sizeof line, maps)) {
 		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) != 3)
 			break;
 		if (to <= first)
@@ -59,9 +58,23 @@ static bool memory_is_mapped(uintptr_t first, size_t span, bool write)
 		covered = to - 1 >= last;
 		first = to;
 	}
-	if (maps)
-		fclose(maps);
 	return covered;
+}
+
+/*
+ * A program that has no descriptor left, or no /proc, may register memory all the same. Then the
+ * kernel tells of holes alone: a right that is missing is found when the memory is used.
+ */
+static bool memory_is_mapped(uintptr_t first, size_t span, bool write)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	bool mapped;
+
+	if (!maps)
+		return msync((void *)first, span, MS_ASYNC) == 0;
+	mapped = memory_is_listed(maps, first, span, write);
+	fclose(maps);
+	return mapped;
 }
 
 /** Have the pages there. @return 0, -EFAULT, -EAGAIN, -EINVAL: this kernel cannot. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define PAGE 4096
@@ -379,6 +380,24 @@ static void test_huge(void **state)
 	munmap(p, 64 * GIB);
 }
 
+/* Registering memory takes no descriptor of a program that has no more. */
+static void test_huge_without_descriptors(void **state)
+{
+	uint8_t *p = mmap(NULL, GIB, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct rlimit before, none;
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){.rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	accepted(p, GIB, RW);
+	munmap(p + GIB / 2, PAGE);
+	refused(p, GIB, 0, EFAULT);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	munmap(p, GIB);
+}
+
 /* Have the client write 8 bytes to the server's @p to. @return how that ended. */
 static enum ibv_wc_status write_to(uint64_t to, uint32_t rkey)
 {
@@ -522,6 +541,7 @@ int main(void)
 		WITH_PD(test_rereg_refusals),
 		WITH_PD(test_rereg_read_only),
 		WITH_PD(test_huge),
+		WITH_PD(test_huge_without_descriptors),
 		WITH_PD(test_advice),
 		CONNECTED(test_on_demand),
 		CONNECTED(test_implicit),
