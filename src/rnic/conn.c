@@ -162,6 +162,12 @@ void conn_abort(struct conn *c, int status)
 	conn_over(c, &(struct conn_end){.status = status});
 }
 
+void conn_abandon(struct conn *c)
+{
+	mpa_abort(&c->mpa);
+	conn_over(c, &(struct conn_end){.status = -ECONNABORTED, .own = true});
+}
+
 int conn_reject(struct conn *c, const void *private_data, uint16_t len)
 {
 	int rc = mpa_reject(&c->mpa, private_data, len);

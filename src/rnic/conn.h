@@ -80,6 +80,7 @@ struct conn_end {
 	int status;                       /**< 0, or negative errno */
 	const struct mpa_start *rejected; /**< the peer's rejecting MPA reply, or NULL */
 	enum rnic_failure_mapper mapper;  /**< the peer's port mapper, if it is to blame */
+	bool own;                         /**< our program has ended its QP */
 };
 
 /** @return NULL: no memory. */
@@ -161,6 +162,9 @@ void conn_linger_end(struct conn *c);
 
 /** Reset it, then conn_over(). Start-up only: a stream is ended by its QP. */
 void conn_abort(struct conn *c, int status);
+
+/** The same with -ECONNABORTED, as our program has ended the QP. */
+void conn_abandon(struct conn *c);
 
 /**
  * Responder: reject the request, then conn_over().

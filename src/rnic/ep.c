@@ -365,7 +365,7 @@ void ep_on_over(struct rnic_ep *ep, const struct conn_end *end)
 			ev.private_len = end->rejected->private_len;
 			ev.ird = ep_depth(end->rejected->ord, ep->rnic->limits.max_ird);
 			ev.ord = ep_depth(end->rejected->ird, ep->rnic->limits.max_ord);
-		} else {
+		} else if (!end->own) {
 			ep_failed(ep, &(struct rnic_failure){.remote = ep->remote,
 					      .status = end->status,
 					      .mapper = end->mapper});

@@ -194,7 +194,7 @@ void qp_drop_connection(struct rnic_qp *qp)
 		conn_over(c, &(struct conn_end){.status = end.error});
 	} else {
 		if (c)
-			conn_abort(c, -ECONNABORTED);
+			conn_abandon(c);
 		/* Its peer has ended in the middle of a message, and this QP not with it: an SRQ
 		 * has room again for what had begun to arrive. */
 		if (qp->rdmap.rqe)
@@ -382,7 +382,7 @@ void qp_fail(struct rnic_qp *qp)
 	if (qp_has_stream(qp))
 		rdmap_terminate(&qp->rdmap, RDMAP_LAYER_RDMA, RDMAP_ETYPE_CATASTROPHIC, 0);
 	else if (qp->conn)
-		conn_abort(qp->conn, -ECONNABORTED);
+		conn_abandon(qp->conn);
 	qp_enter_error(qp);
 }
 

@@ -67,15 +67,24 @@ static void destroyed_while_closing(void **state)
 	assert_int_equal(pair_count(&p->b, RNIC_EP_DISCONNECTED), 1);
 }
 
+static void count_failure(void *arg, const struct rnic_failure *f)
+{
+	++*(unsigned *)arg;
+}
+
+/** The peer has not failed. */
 static void qp_destroyed_while_connecting(void **state)
 {
 	struct pair *p = *state;
+	unsigned failures = 0;
 
+	rnic_set_failure_handler(p->a.rnic, count_failure, &failures);
 	pair_request(p, NULL);
 	assert_int_equal(rnic_qp_destroy(p->a.qp), 0);
 	p->a.qp = NULL;
 	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_CONNECT_ERROR);
 	assert_int_equal(pair_last(&p->a)->status, -ECONNABORTED);
+	assert_int_equal(failures, 0);
 	pair_run(p);
 	assert_int_equal(llp_mem_open_count(p->mem), 0);
 }
@@ -83,12 +92,15 @@ static void qp_destroyed_while_connecting(void **state)
 static void qp_moved_while_connecting(void **state)
 {
 	struct pair *p = *state;
+	unsigned failures = 0;
 
+	rnic_set_failure_handler(p->a.rnic, count_failure, &failures);
 	pair_request(p, NULL);
 	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE,
 				 &(struct rnic_qp_attr){.state = RNIC_QP_ERROR}),
 		0);
 	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_CONNECT_ERROR);
+	assert_int_equal(failures, 0);
 	pair_run(p);
 	assert_int_equal(llp_mem_open_count(p->mem), 0);
 	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_ERROR);
