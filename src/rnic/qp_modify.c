@@ -120,12 +120,18 @@ static void qp_modify_go(struct rnic_qp *qp, enum rnic_qp_state to)
 static int qp_modify_begin_pairing(
 	struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr)
 {
+	uint16_t before = qp->ird;
+	int rc;
+
 	if (!(mask & RNIC_QP_STATE) || attr->state != RNIC_QP_RTR || qp->conn || qp->pairing ||
 		qp->ud)
 		return -EINVAL;
 	if (mask & RNIC_QP_IRD)
 		qp->ird = attr->ird;
-	return pairing_begin(qp, &attr->path);
+	rc = pairing_begin(qp, &attr->path);
+	if (rc)
+		qp->ird = before;
+	return rc;
 }
 
 int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr)

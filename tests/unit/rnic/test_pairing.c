@@ -462,7 +462,8 @@ static void test_other_psn_behind_what_has_arrived(void **state)
 
 static void test_path_is_wrong(void **state)
 {
-	struct rnic_qp_attr good = paired_rtr_attr(&p.a), attr = good;
+	struct rnic_qp_attr good = paired_rtr_attr(&p.a), attr = good, now;
+	struct rnic_qp_init init;
 
 	attr.path.remote = (struct ip_addr){0};
 	assert_int_equal(paired_rtr_as(&p.a, &attr), -EINVAL);
@@ -474,6 +475,8 @@ static void test_path_is_wrong(void **state)
 	attr.path.remote_qp = 1 << 24;
 	assert_int_equal(paired_rtr_as(&p.a, &attr), -EINVAL);
 	assert_int_equal(paired_state(&p.a), RNIC_QP_INIT);
+	rnic_qp_query(p.a.qp, &now, &init);
+	assert_int_equal(now.ird, 0);
 	paired_connect(&p);
 	assert_int_equal(paired_rtr_as(&p.a, &good), -EINVAL);
 }
