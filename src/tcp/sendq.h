@@ -185,10 +185,17 @@ void tcp_sendq_sent(struct tcp_sendq *q, uint32_t i, uint64_t now);
 /** All that is SACKed is lost: the peer reneged (RFC 2018 section 8). Walks over the flight. */
 void tcp_sendq_forget_sacks(struct tcp_sendq *q);
 
-/** Index of the record to be sent again next; nxt if there is none. */
+/**
+ * Index of the record to be sent again next; nxt if there is none. Wherever the oldest one is in
+ * rtx_queue, which is not quite sorted, it goes first (RFC 6298 section 5.4): all wait for it.
+ */
 static inline uint32_t tcp_sendq_first_lost(const struct tcp_sendq *q)
 {
-	return q->rtx_queue.n ? q->rtx_queue.first - q->head : q->nxt;
+	if (likely(!q->rtx_queue.n))
+		return q->nxt;
+	if ((tcp_sendq_at(q, 0)->flags & (TCP_REC_LOST | TCP_REC_REXMIT)) == TCP_REC_LOST)
+		return 0;
+	return q->rtx_queue.first - q->head;
 }
 
 /** Index of the record in flight that was sent first; nxt if none is in flight. */

@@ -178,6 +178,24 @@ static void test_timeout_sends_the_first_and_doubles(void **state)
 	host_end(&f.h);
 }
 
+/* What was found lost before it does not go first, or F-RTO would wait for the peer in vain. */
+static void test_timeout_sends_the_oldest(void **state)
+{
+	flight_start(&f, SACK);
+	f.c->cc.cwnd = LEN;
+	tcp_sendq_lose(&f.c->sendq, 1);
+	tcp_sendq_lose(&f.c->sendq, 5);
+	tcp_sendq_lose(&f.c->sendq, 3);
+	flight_ack(&f, 3);
+	host_expect_none(&f.h);
+	host_advance(&f.h, 230 * MS);
+	flight_expect(&f, 3);
+	assert_int_equal(f.c->timeouts, 1);
+	flight_ack(&f, 4);
+	flight_expect(&f, 4);
+	host_end(&f.h);
+}
+
 static void test_timeout_without_sack_goes_back(void **state)
 {
 	flight_start(&f, 0);
@@ -397,6 +415,7 @@ int main(void)
 		cmocka_unit_test(test_senseless_blocks),
 		cmocka_unit_test(test_blocks_of_one_ack_are_no_reordering),
 		cmocka_unit_test(test_timeout_sends_the_first_and_doubles),
+		cmocka_unit_test(test_timeout_sends_the_oldest),
 		cmocka_unit_test(test_timeout_without_sack_goes_back),
 		cmocka_unit_test(test_what_the_peer_reneged_is_sent_again),
 		cmocka_unit_test(test_no_fast_recovery_within_timeout_recovery),

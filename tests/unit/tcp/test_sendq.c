@@ -190,6 +190,25 @@ static void test_losses_in_any_order(void **state)
 		losses_in_any_order(seed);
 }
 
+/* 3 was found lost after 5, and is the oldest when those before have come after all. */
+static void test_the_oldest_lost_is_the_next(void **state)
+{
+	struct tcp_sendq q = {0};
+
+	push_ten(&q, 100);
+	tcp_sendq_lose(&q, 1);
+	tcp_sendq_lose(&q, 5);
+	tcp_sendq_lose(&q, 3);
+	assert_int_equal(tcp_sendq_first_lost(&q), 1);
+	ack(&q, 130);
+	assert_int_equal(tcp_sendq_first_lost(&q), 0);
+	tcp_sendq_sent(&q, 0, 11);
+	assert_int_equal(tcp_sendq_first_lost(&q), 2);
+	tcp_sendq_sent(&q, 2, 11);
+	assert_int_equal(tcp_sendq_first_lost(&q), q.nxt);
+	tcp_sendq_clear(&q);
+}
+
 static void test_no_sample_from_what_was_sent_twice(void **state)
 {
 	struct tcp_sendq q = {0};
@@ -445,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_scoreboard),
 		cmocka_unit_test(test_sack_of_what_was_not_sent),
 		cmocka_unit_test(test_losses_in_any_order),
+		cmocka_unit_test(test_the_oldest_lost_is_the_next),
 		cmocka_unit_test(test_no_sample_from_what_was_sent_twice),
 		cmocka_unit_test(test_ack_inside_a_lost_record),
 		cmocka_unit_test(test_split_and_renew),
