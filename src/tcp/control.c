@@ -15,11 +15,26 @@
 #define ALL_CHALLENGES 1000
 #define ALL_PERIOD     (1000 * TCP_MS)
 
+/**
+ * SEG.SEQ of a segment without text: SND.NXT, or where the window ends now, if the peer has taken
+ * it back over text in flight (RFC 9293 section 3.8.6). Beyond that it would not look at the
+ * segment (section 3.10.7.4): it would miss our ACKs of its own text, or a reset.
+ */
+static uint32_t tcp_control_seq(const struct tcp_conn *c)
+{
+	uint32_t edge = c->snd_una + c->snd_wnd;
+	/* Told in units, it may reach a little further (RFC 7323 section 2.4). */
+	uint32_t rest = c->snd_wnd ? (1u << c->snd_wscale) - 1 : 0;
+
+	/* What a SYN takes is in no window. */
+	return tcp_synchronized(c) && seq_lt(edge + rest, c->snd_nxt) ? edge : c->snd_nxt;
+}
+
 void tcp_send_ack(struct tcp_conn *c)
 {
 	struct tcp_segment h;
 
-	tcp_segment_begin(c, &h, c->snd_nxt, TCP_ACK);
+	tcp_segment_begin(c, &h, tcp_control_seq(c), TCP_ACK);
 	tcp_segment_add_sack(c, &h, 40);
 	if (tcp_segment_send_bare(c, &h) == -ENOMEM) {
 		c->ack_now = true; /* again in the next round, or soon */
@@ -90,7 +105,7 @@ void tcp_send_rst(struct tcp_conn *c)
 {
 	struct tcp_segment h;
 
-	tcp_segment_begin(c, &h, c->snd_nxt, TCP_RST | TCP_ACK);
+	tcp_segment_begin(c, &h, tcp_control_seq(c), TCP_RST | TCP_ACK);
 	c->s->stats.resets_out++;
 	tcp_segment_send_bare(c, &h);
 }

@@ -252,6 +252,37 @@ static void the_peer_shrinks_its_window(struct script *s)
 	host(s, "P. 3001:3011 ack 1");
 }
 
+/* What has no text says so from within the window that is left: the peer would not look at it else.
+ */
+static void acks_stay_within_a_window_taken_back(struct script *s)
+{
+	unsigned scale = s->way & WS ? 7 : 0;
+
+	accepted(s);
+	writes(s, 3000);
+	pass(s, 0);
+	peer(s, ". 1 ack 1 win 0");
+	peer(s, "P. 1:11 ack 1 win 0");
+	host_within(s, 100 * MS, ". 1 ack 11");
+	peer(s, "P. 11:21 ack 1 win %u", 1280u >> scale);
+	host_within(s, 100 * MS, ". 1281 ack 21");
+	peer(s, ". 21 ack 3001 win 65535");
+	peer(s, "P. 21:31 ack 3001 win 0");
+	host_within(s, 100 * MS, ". 3001 ack 31");
+	reads(s, 30);
+}
+
+/* Nor would it believe in a reset (RFC 5961 section 3.2). */
+static void a_reset_stays_within_a_window_taken_back(struct script *s)
+{
+	accepted(s);
+	writes(s, 3000);
+	pass(s, 0);
+	peer(s, ". 1 ack 1 win 0");
+	aborts(s);
+	host(s, "R. 1 ack 1");
+}
+
 /* It opens again, long after: what was in flight goes at once, as what was not sent yet would. */
 static void the_peer_opens_what_it_took_back(struct script *s)
 {
@@ -402,6 +433,8 @@ const struct script_test script_tests[] = {
 	SCRIPT(a_narrow_window, "RFC 9293 section 3.8.6.2.1", WAYS, 0),
 	SCRIPT(probes_without_an_answer, "RFC 9293 section 3.8.6.1", WAYS, 0),
 	SCRIPT(the_peer_shrinks_its_window, "RFC 9293 section 3.8.6", WAYS, 0),
+	SCRIPT(acks_stay_within_a_window_taken_back, "RFC 9293 section 3.8.6", WAYS, 0),
+	SCRIPT(a_reset_stays_within_a_window_taken_back, "RFC 9293 section 3.8.6", WAYS, 0),
 	SCRIPT_WITH(the_peer_opens_what_it_took_back, "RFC 9293 section 3.8.6", WAYS, 0,
 		&short_timeout),
 	SCRIPT(old_windows_do_not_count, "RFC 9293 section 3.10.7.4", WAYS, 0),
