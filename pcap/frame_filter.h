@@ -5,12 +5,17 @@
 
 #include "pcap/capture.h"
 
+/** Link types of a capture whose programs are kept: to compile one takes as long as many frames. */
+#define FRAME_FILTER_LINKS 8
+
 /** Zero-initialised with an expression. */
 struct frame_filter {
 	const char *expression;
-	/* The program for one link type; compiled anew where it changes. */
-	void *program;
-	uint32_t link;
+	struct frame_filter_program {
+		void *bpf; /**< NULL: none */
+		uint32_t link;
+	} programs[FRAME_FILTER_LINKS];
+	unsigned oldest; /**< what another one takes the place of */
 };
 
 enum frame_filter_result { FRAME_FILTER_TAKE, FRAME_FILTER_DROP, FRAME_FILTER_BAD };

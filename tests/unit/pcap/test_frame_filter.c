@@ -40,6 +40,39 @@ static void test_links(void **state)
 	frame_filter_free(&drop);
 }
 
+/* What two interfaces have captured takes turns: each program is compiled once. */
+static void test_turns(void **state)
+{
+	struct frame_filter take = {.expression = "tcp dst port 7174"};
+	const struct cap_frame frames[] = {
+		frame(1, 0, sizeof ethernet - 1), frame(101, 14, sizeof ethernet - 15)};
+	struct frame_filter was;
+	struct cap_error e;
+
+	for (unsigned i = 0; i < 20; i++) {
+		assert_int_equal(frame_filter_apply(&take, &frames[i % 2], &e), FRAME_FILTER_TAKE);
+		if (i == 1)
+			was = take;
+	}
+	assert_memory_equal(&take, &was, sizeof was);
+	frame_filter_free(&take);
+}
+
+/* More link types than programs are kept. */
+static void test_many_links(void **state)
+{
+	static const uint32_t links[] = {1, 101, 12, 229, 228, 9, 50, 113, 276, 108};
+	struct frame_filter any = {.expression = "greater 1"};
+	struct cap_error e;
+
+	for (unsigned i = 0; i < 40; i++) {
+		struct cap_frame f = frame(links[i % 10], 0, sizeof ethernet - 1);
+
+		assert_int_equal(frame_filter_apply(&any, &f, &e), FRAME_FILTER_TAKE);
+	}
+	frame_filter_free(&any);
+}
+
 /* No octet behind what was captured is looked at. */
 static void test_cut(void **state)
 {
@@ -72,6 +105,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_many_links),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_bad),
 	};
