@@ -349,6 +349,7 @@ struct rdmap {
 	 * completed. Empty messages that complete nothing do not count.
 	 */
 	uint64_t transferred;
+	uint64_t transferred_own; /**< the part of it that our own requests have asked for */
 	/* The message being sent */
 	enum rdmap_tx tx;
 	bool response_turn;    /**< take turns between Read responses and the SQ */

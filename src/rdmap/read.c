@@ -236,6 +236,7 @@ void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s)
 	}
 	r->read_placed += s->len;
 	r->transferred += s->len;
+	r->transferred_own += s->len;
 	if (s->last && r->read_placed != w->length) {
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_UNSPECIFIED, s);
 		return;

@@ -55,6 +55,7 @@ static enum rdmap_progress rdmap_tx_fill_segment(
 	}
 	r->tx_offset += n;
 	r->transferred += n;
+	r->transferred_own += n;
 	if (r->tx_offset != w->length)
 		return RDMAP_MORE;
 	if (w->op != RDMAP_WR_WRITE_IMM && w->op != RDMAP_WR_SEND_IMM)

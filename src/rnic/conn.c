@@ -96,21 +96,25 @@ static bool conn_close_progress(struct conn *c)
 	const struct rnic_qp *qp = c->qp;
 	struct llp *llp = mpa_llp(&c->mpa);
 	size_t unacked = llp ? llp_unacked(llp) : 0;
-	uint64_t transferred = qp->rdmap.transferred;
+	uint64_t transferred = qp->rdmap.transferred, own = qp->rdmap.transferred_own;
 	uint32_t tail = atomic_load(&qp->sq.tail);
-	bool any = transferred != c->close_transferred;
-	bool ours = tail != c->close_tail || unacked < c->close_unacked ||
-		    (any && qp->rdmap.reads_out != 0);
+	/* What the peer has us send, and acknowledges now and then, goes up and down. */
+	bool ours = own != c->close_own || tail != c->close_tail || unacked < c->close_least;
+	bool any = ours || transferred != c->close_transferred || unacked < c->close_unacked;
 
 	c->close_alone = ours ? 0 : c->close_alone + (c->close_alone < CLOSE_ALONE_MAX);
 	c->close_transferred = transferred;
+	c->close_own = own;
 	c->close_unacked = unacked;
+	if (ours)
+		c->close_least = unacked;
 	c->close_tail = tail;
-	return ours || (any && c->close_alone < CLOSE_ALONE_MAX);
+	return any && c->close_alone < CLOSE_ALONE_MAX;
 }
 
 void conn_begin_close(struct conn *c)
 {
+	c->close_least = SIZE_MAX;
 	(void)conn_close_progress(c); /* from here on */
 	c->close_alone = 0;
 	conn_set_deadline(c, c->rnic->close_timeout);

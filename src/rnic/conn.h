@@ -33,18 +33,24 @@ struct conn {
 	struct rnic_ep *ep;
 	struct rnic_qp *qp; /**< also while the connection lingers after its end */
 	LIST_ENTRY(conn) pending_link;
-	struct peer_charge startup;        /**< responder, while it is pending */
-	uint8_t *start_text;               /**< the received part of the peer's frame, or NULL */
-	struct llp_connect_params connect; /**< initiator */
+	struct peer_charge startup; /**< responder, while it is pending */
+	uint8_t *start_text;        /**< the received part of the peer's frame, or NULL */
 	struct conn_map *map; /**< initiator: the peer's port mapper is being asked; else NULL */
 	union {
-		uint64_t start_deadline;    /**< of the start-up */
-		uint64_t close_transferred; /**< as the next two: rdmap.transferred */
+		struct {                                   /* of the start-up */
+			struct llp_connect_params connect; /**< initiator */
+			uint64_t start_deadline;
+		};
+		struct { /* of a close: as it was when its deadline was set */
+			uint64_t close_transferred; /**< rdmap.transferred, and transferred_own */
+			uint64_t close_own;
+			size_t close_unacked; /**< llp_unacked() */
+			size_t close_least;   /**< and the last time that our requests had got on */
+			uint32_t close_tail;  /**< of the send queue */
+		};
 	};
 	struct timer timer; /**< start-up (see wait); the RTR frame; close; lingering */
 	struct engine_doorbell doorbell;
-	size_t close_unacked; /**< for the close deadline: llp_unacked() when it was set */
-	uint32_t close_tail;  /**< likewise, of the send queue */
 
 	uint16_t ird, ord; /**< ours: first as wanted, then as negotiated */
 

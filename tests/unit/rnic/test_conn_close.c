@@ -122,6 +122,33 @@ static void a_slow_read_of_the_peer_is_let_finish(void **state)
 	creep(p, &p->b, 1);
 }
 
+/** For more than ten minutes, and as much waits to be acknowledged whenever one looks. */
+static void a_slow_write_is_let_finish(void **state)
+{
+	const struct rnic_config cfg = {.mpa = {.revision = 2, .crc = true, .fpdu_max = 256}};
+	static struct pair p;
+	unsigned k = 0;
+
+	(void)state;
+	pair_init(&p, &cfg);
+	pair_connect(&p);
+	llp_mem_set_buffer(p.mem, 256);
+	p.quiet = true;
+	pair_post(&p.a, p.a.qp, 2, RDMAP_WR_WRITE, 0, PAIR_BUF, pair_addr(&p.b, 0),
+		rnic_mr_stag(p.b.mr));
+	assert_int_equal(rnic_ep_disconnect(p.a.ep), 0);
+	for (; atomic_load(&p.a.qp->sq.tail) == 0 && ends(&p) == 0; k++) {
+		pass(&p, 4000);
+		step(&p);
+	}
+	assert_in_range(k, 10 * 60 / 4 + 50, 1000);
+	p.quiet = false;
+	pair_expect(&p, &p.a, 2, RDMAP_WC_SUCCESS);
+	assert_int_equal(ends(&p), 2);
+	assert_int_equal(pair_last(&p.a)->status, 0);
+	pair_fini(&p);
+}
+
 /** Behind our FIN: it is the peer's direction, and its close waits for what it has posted. */
 static void a_slow_write_of_the_peer_is_let_finish(void **state)
 {
@@ -205,7 +232,7 @@ static void a_read_that_stands_still_is_cut_off(void **state)
 struct stranger {
 	struct pair *p;
 	struct llp_mem_peer peer;
-	uint32_t msn;
+	uint32_t msn, mo;
 };
 
 /** An FPDU around the ULPDU of @p len octets at @p f + 2: a multiple of four, with these two. */
@@ -259,9 +286,16 @@ static void stranger_goes_on_sending(struct stranger *s)
 {
 	uint8_t f[2 + DDP_UNTAGGED_LEN + 4 + 4] = {0};
 
-	ddp_put_untagged(
-		f + 2, false, RDMAP_CONTROL(RDMAP_OP_SEND), 0, RDMAP_QN_SEND, 1, 4 * s->msn++);
+	ddp_put_untagged(f + 2, false, RDMAP_CONTROL(RDMAP_OP_SEND), 0, RDMAP_QN_SEND, 1, s->mo);
+	s->mo += 4;
 	stranger_send(s, f, DDP_UNTAGGED_LEN + 4);
+}
+
+/** Less waits to be acknowledged each other time. */
+static void stranger_goes_on_sending_and_delays(struct stranger *s)
+{
+	stranger_goes_on_sending(s);
+	stranger_reads_nothing_and_delays(s);
 }
 
 /** A stranger who has been accepted, and is there. */
@@ -289,24 +323,35 @@ static void stranger_was_cut_off(struct stranger *s)
 	pair_fini(s->p);
 }
 
-/** What is the peer's alone gets on for ten minutes, and no longer. */
+/** What is the peer's alone gets on for ten minutes, and no longer: though it owe us an answer. */
 static void a_peer_alone_keeps_no_close_for_ever(void **state)
 {
-	static struct pair p;
-	struct stranger s = {.p = &p};
-	unsigned k = 0;
+	static const struct {
+		void (*sent)(struct stranger *);
+		bool owes;
+	} kinds[] = {{stranger_goes_on_sending, false}, {stranger_goes_on_sending, true},
+		{stranger_goes_on_sending_and_delays, true}};
 
 	(void)state;
-	stranger_open(&s);
-	pair_post_recv(&p.b, p.b.qp, 2, 0, 1000);
-	assert_int_equal(rnic_ep_disconnect(p.b.request), 0);
-	pair_advance(&p, 100);
-	for (; k < 130 && p.b.qp->conn; k++) {
-		stranger_goes_on_sending(&s);
-		pair_advance(&p, CLOSE);
+	for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		static struct pair p;
+		struct stranger s = {.p = &p};
+		unsigned k = 0;
+
+		stranger_open(&s);
+		pair_post_recv(&p.b, p.b.qp, 2, 0, 1000);
+		if (kinds[i].owes)
+			post_long(&p.b, RDMAP_WR_READ, &p.a);
+		pair_run(&p);
+		assert_int_equal(rnic_ep_disconnect(p.b.request), 0);
+		pair_advance(&p, 100);
+		for (; k < 130 && p.b.qp->conn; k++) {
+			kinds[i].sent(&s);
+			pair_advance(&p, CLOSE);
+		}
+		assert_in_range(k, 120, 121);
+		stranger_was_cut_off(&s);
 	}
-	assert_in_range(k, 120, 121);
-	stranger_was_cut_off(&s);
 }
 
 /** A peer that owes us the answer to a Read may send what it likes. */
@@ -340,6 +385,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_slow_read_is_let_finish, setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_slow_read_of_the_peer_is_let_finish, setup, pair_teardown),
+		cmocka_unit_test(a_slow_write_is_let_finish),
 		cmocka_unit_test_setup_teardown(
 			a_slow_write_of_the_peer_is_let_finish, setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(
