@@ -4,6 +4,7 @@
 #include "mpa/legacy.h"
 #include "rnic/conn.h"
 #include "rnic/ep_priv.h"
+#include "rnic/pairing.h"
 #include "rnic/qp.h"
 
 #include <errno.h>
@@ -193,6 +194,8 @@ static void conn_start_begin_stream(struct conn *c, const struct mpa_start *st)
 {
 	uint8_t *kept = c->private_data; /* what st says may be in there */
 
+	if (c->paired && !pairing_take_reply(c->qp->pairing, st->private_data, st->private_len))
+		return;
 	c->private_data = NULL;
 	c->private_len = 0;
 	conn_stop_deadline(c);

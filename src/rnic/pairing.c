@@ -331,19 +331,17 @@ static void pairing_on_refused(struct pairing *p, const struct rnic_ep_event *ev
 		pairing_try_later(p);
 }
 
-static void pairing_on_accepted(struct pairing *p, const struct rnic_ep_event *ev)
+bool pairing_take_reply(struct pairing *p, const void *data, uint16_t len)
 {
-	struct rnic_qp *qp = p->qp;
 	struct pairing_hello hello;
 
-	if (!pairing_get_hello(ev->private_data, ev->private_len, &hello) ||
-		hello.to_qp != qp->num || hello.from_qp != p->path.remote_qp ||
-		!pairing_psn_agrees(p, hello.psn)) {
+	if (!pairing_get_hello(data, len, &hello) || hello.to_qp != p->qp->num ||
+		hello.from_qp != p->path.remote_qp || !pairing_psn_agrees(p, hello.psn)) {
 		pairing_fail_for_good(p, "it accepted on other terms");
-		return;
+		return false;
 	}
 	p->peer_psn = hello.psn;
-	pairing_joined(p);
+	return true;
 }
 
 /* ---- the side that waits ------------------------------------------------------------------ */
@@ -403,12 +401,10 @@ static void pairing_on_event(const struct rnic_ep_event *ev)
 {
 	struct pairing *p = ev->context;
 
-	if (ev->type != RNIC_EP_ESTABLISHED)
-		pairing_on_lost(p, ev);
-	else if (p->state == PAIRING_TRYING)
-		pairing_on_accepted(p, ev);
-	else
+	if (ev->type == RNIC_EP_ESTABLISHED)
 		pairing_joined(p);
+	else
+		pairing_on_lost(p, ev);
 }
 
 /** The peer has ended the stream in good order. */

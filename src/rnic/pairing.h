@@ -71,6 +71,12 @@ void pairing_halt(struct pairing *p);
 /** There may be sends, but there is no stream, or one that has no peer any more. */
 void pairing_serve(struct pairing *p);
 
+/**
+ * The side that connects: the peer has accepted, and says this. Nothing may have been sent yet.
+ * @return false: on other terms than ours. The pairing has failed, and its connection is over.
+ */
+bool pairing_take_reply(struct pairing *p, const void *data, uint16_t len);
+
 /** Check whether @p request is from the QP's peer. @return PAIRING_TAKEN: call pairing_answer(). */
 enum pairing_refusal pairing_judge(
 	const struct pairing *p, const struct rnic_ep *request, const struct pairing_hello *hello);

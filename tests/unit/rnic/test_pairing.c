@@ -421,6 +421,26 @@ static void test_other_psn(void **state)
 	assert_int_equal(paired_state(&p.b), RNIC_QP_RTS);
 }
 
+/* The one that waits was told of another: what was posted before it says so does not go to it. */
+static void test_other_psn_of_the_peer(void **state)
+{
+	struct rnic_qp_attr attr = paired_rtr_attr(&p.b);
+
+	attr.path.rq_psn++;
+	assert_int_equal(paired_rtr_as(&p.b, &attr), 0);
+	paired_recv(&p.b, 1);
+	paired_rtr(&p.a);
+	paired_rts(&p.a);
+	paired_send(&p.a, 2, 'x');
+	pair_run(&p);
+	pair_expect(&p, &p.a, 2, RDMAP_WC_RETRY_EXC_ERR);
+	assert_int_equal(paired_state(&p.a), RNIC_QP_ERROR);
+	assert_int_equal(pair_count_async(&p.a, RNIC_EVENT_QP_FATAL), 1);
+	pair_expect_none(&p, &p.b);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_RTR);
+	assert_int_equal(llp_mem_open_count(p.mem), 0);
+}
+
 /* The one that waits says its PSN when the stream stands already. */
 static void test_other_psn_later(void **state)
 {
@@ -549,6 +569,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_such_qp, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_qp, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_psn, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_psn_of_the_peer, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_psn_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_other_psn_behind_what_has_arrived, setup, teardown),
