@@ -12,6 +12,12 @@
 /** Largest frame in a buffer: its size has 16 bits. */
 #define POOL_FRAME_MAX (UINT16_MAX / 64 * 64 - RTE_PKTMBUF_HEADROOM)
 
+/** Of a frame, around the packet: Ethernet header, two tags and CRC. */
+#define POOL_FRAME_AROUND (14 + 8 + 4)
+
+/** Largest packet in a buffer. */
+#define POOL_MTU_MAX (POOL_FRAME_MAX - POOL_FRAME_AROUND)
+
 /** Free buffers in an engine's own cache. */
 #define POOL_CACHE 512
 
@@ -40,10 +46,10 @@ bool pool_is_stack(const struct rte_mempool *p);
 /** A pool of buffers without memory of their own. @return NULL with rte_errno set. */
 struct rte_mempool *pool_create_external(const char *name, int socket);
 
-/** Bytes of the largest frame with @p mtu: Ethernet header, two tags and CRC included. */
+/** Bytes of the largest frame with @p mtu. */
 static inline uint32_t pool_frame_size(uint16_t mtu)
 {
-	return (uint32_t)mtu + 14 + 8 + 4;
+	return (uint32_t)mtu + POOL_FRAME_AROUND;
 }
 
 #endif

@@ -45,16 +45,18 @@ static int port_choose_mtu_packet(struct opening *o)
 
 int port_choose_mtu(struct opening *o)
 {
-	uint16_t own = 0;
+	uint16_t own = 0, most;
 
 	if (port_driver_is(o->p, "net_af_packet"))
 		return port_choose_mtu_packet(o);
 	rte_eth_dev_get_mtu(o->p->id, &own);
-	o->mtu = o->cfg->mtu ? o->cfg->mtu : own ? own : RTE_ETHER_MTU;
-	if (o->mtu < MTU_MIN || o->mtu > o->info.max_mtu) {
-		return port_fail(o, -EINVAL, "mtu %u is not within its %u to %u", o->mtu, MTU_MIN,
-			o->info.max_mtu);
-	}
+	most = (uint16_t)RTE_MIN(o->info.max_mtu, (unsigned)POOL_MTU_MAX);
+	if (!own)
+		own = RTE_ETHER_MTU;
+	o->mtu = o->cfg->mtu ? o->cfg->mtu : RTE_MIN(own, most);
+	if (o->mtu < MTU_MIN || o->mtu > most)
+		return port_fail(
+			o, -EINVAL, "mtu %u is not within its %u to %u", o->mtu, MTU_MIN, most);
 	o->frame = pool_frame_size(o->mtu);
 	return 0;
 }

@@ -81,8 +81,9 @@ const struct config_key config_keys[] = {
 			"the next for as long as it does not answer ARP or ND. Each must be in the "
 			"network of an `address`, or link-local. IPv6 also learns routers from "
 			"their advertisements, and uses those when no `gateway` answers."},
-	{"mtu", /* RFC 1122 section 3.3.3: every host takes datagrams of 576 bytes. */
-		CONFIG_IS_NUMBER(mtu, 576, 65535), .unit = "bytes", .absent = "the port's",
+	{"mtu", /* RFC 1122 section 3.3.3: every host takes datagrams of 576 bytes. The most is
+		   what a packet buffer of DPDK's has room for (dpdk-port/pool.h). */
+		CONFIG_IS_NUMBER(mtu, 576, 65318), .unit = "bytes", .absent = "the port's",
 		.text = "Largest IP packet. An IPv6 address needs 1280 at least. The MTU of "
 			"net_af_packet is the interface's, 9216 at most."},
 	{"vlan", CONFIG_IS_NUMBER(vlan, 1, 4094), .noun = "VLAN number", .absent = "none",

@@ -97,7 +97,7 @@ static void test_file_names_the_place(void **state)
 	assert_int_equal(read_text(&c, &e, "port = net_null0\n\nmtu = 9x\n"), -EINVAL);
 	assert_says(&e, PATH ", line 3: ");
 	assert_says(&e, "\"mtu\" is \"9x\"");
-	assert_says(&e, "576 to 65535");
+	assert_says(&e, "576 to 65318");
 }
 
 static void test_quotes_are_told(void **state)

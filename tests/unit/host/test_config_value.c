@@ -94,13 +94,13 @@ static void test_gateway(void **state)
 static void test_numbers(void **state)
 {
 	right("mtu=576");
-	right("mtu=65535");
+	right("mtu=65318");
 	wrong("mtu=575", "576");
-	wrong("mtu=65536", "65535");
+	wrong("mtu=65319", "65318");
 	wrong("mtu=-1", "576");
 	wrong("mtu=0x600", "576");
 	wrong("mtu=1500 bytes", "576");
-	wrong("mtu=99999999999999999999999999999", "65535");
+	wrong("mtu=99999999999999999999999999999", "65318");
 	right("memory=64");
 	wrong("memory=1", "from 8");
 	wrong("memory=64M", "MiB");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Each way in which a port does not open has a sentence of its own, and leaves nothing behind. */
+#include "dpdk-port/pool.h"
 #include "dpdk-port/port.h"
 
 #include "support/capabilities.h"
@@ -154,9 +155,32 @@ static void an_mtu_out_of_the_port_s_range(void **state)
 	struct port_config cfg = config_of("net_null7");
 
 	cfg.mtu = 575;
-	assert_refused(&cfg, -EINVAL, "port \"net_null7\": mtu 575 is not within its 576 to 65535");
+	assert_refused(&cfg, -EINVAL, "port \"net_null7\": mtu 575 is not within its 576 to 65318");
 	cfg.mtu = 576;
 	port_close(open_port(&cfg));
+	/* A buffer's size has 16 bits, of which a larger frame's would leave nothing. */
+	cfg.mtu = POOL_MTU_MAX + 1;
+	assert_refused(
+		&cfg, -EINVAL, "port \"net_null7\": mtu 65319 is not within its 576 to 65318");
+	cfg.mtu = UINT16_MAX;
+	assert_refused(
+		&cfg, -EINVAL, "port \"net_null7\": mtu 65535 is not within its 576 to 65318");
+}
+
+static void buffers_hold_the_largest_packets(void **state)
+{
+	struct port_config cfg = config_of("net_null7");
+	struct rte_mbuf *m;
+	struct port *p;
+
+	cfg.mtu = POOL_MTU_MAX;
+	p = open_port(&cfg);
+	assert_int_equal(port_get_caps(p)->mtu, POOL_MTU_MAX);
+	m = rte_pktmbuf_alloc(port_pool(p));
+	assert_non_null(m);
+	assert_true(rte_pktmbuf_tailroom(m) >= pool_frame_size(POOL_MTU_MAX));
+	rte_pktmbuf_free(m);
+	port_close(p);
 }
 
 /** What DPDK logged in a step that succeeded is not told as the reason of a later one. */
@@ -168,7 +192,7 @@ static void a_device_that_was_there_already_gets_no_false_reason(void **state)
 
 	cfg.mtu = 100;
 	assert_int_equal(port_open(&cfg, &p, &e), -EINVAL);
-	assert_string_equal(e.text, "port \"net_null8\": mtu 100 is not within its 576 to 65535");
+	assert_string_equal(e.text, "port \"net_null8\": mtu 100 is not within its 576 to 65318");
 	/* Refused, it is gone as any other. */
 	cfg.mtu = 1500;
 	port_close(open_port(&cfg));
@@ -285,7 +309,7 @@ static void a_port_that_was_refused_opens_when_it_is_asked_for_rightly(void **st
 	cfg.mtu = 100;
 	for (int i = 0; i < 3; i++)
 		assert_refused(&cfg, -EINVAL,
-			"port \"net_null7\": mtu 100 is not within its 576 to 65535");
+			"port \"net_null7\": mtu 100 is not within its 576 to 65318");
 	cfg.mtu = 1400;
 	cfg.mac = mac;
 	p = open_port(&cfg);
@@ -361,6 +385,7 @@ int main(void)
 		cmocka_unit_test(an_interface_that_is_not_there),
 		cmocka_unit_test(what_the_process_may_not_is_named),
 		cmocka_unit_test(an_mtu_out_of_the_port_s_range),
+		cmocka_unit_test(buffers_hold_the_largest_packets),
 		cmocka_unit_test(a_device_that_was_there_already_gets_no_false_reason),
 		cmocka_unit_test(an_mtu_that_the_frames_or_the_interface_cannot_carry),
 		cmocka_unit_test(an_af_packet_port_has_the_mtu_that_is_asked_for),
