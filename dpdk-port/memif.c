@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/memif.h"
 
+#include "dpdk-port/socket_file.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <rte_kvargs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 bool memif_is_named(const char *device)
@@ -27,45 +26,6 @@ static bool memif_has_name(const struct rte_kvargs *args, const char *key, const
 static bool memif_is_server(const struct rte_kvargs *args)
 {
 	return memif_has_name(args, "role", "server") || memif_has_name(args, "role", "master");
-}
-
-/** The file of a server's socket; NULL if it has none (abstract is the driver's default). */
-static const char *memif_server_socket(const struct rte_kvargs *args)
-{
-	if (!memif_is_server(args))
-		return NULL;
-	if (!memif_has_name(args, "socket-abstract", "no"))
-		return NULL;
-	return rte_kvargs_get(args, "socket");
-}
-
-/** What a datagram's connect() to the socket file @p path says; 0: nothing, it is no such file. */
-static int memif_ask_socket(const char *path)
-{
-	struct sockaddr_un sun = {.sun_family = AF_UNIX};
-	struct stat st;
-	int fd, err = 0;
-
-	if (strlen(path) >= sizeof sun.sun_path || lstat(path, &st) || !S_ISSOCK(st.st_mode))
-		return 0;
-	strcpy(sun.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return 0;
-	if (connect(fd, (struct sockaddr *)&sun, sizeof sun))
-		err = errno;
-	close(fd);
-	return err;
-}
-
-/**
- * True for a socket file that no process has bound. Connect for datagrams, which memif's sockets do
- * not take: the kernel reports that for a bound one, and its owner sees nothing. To a connection
- * that comes and goes at once drivers are sensitive (memif_send.h).
- */
-static bool memif_is_stale(const char *path)
-{
-	return memif_ask_socket(path) == ECONNREFUSED;
 }
 
 /** Does the kernel's list, which has '@' for zeros, name a listening socket @p name? */
@@ -116,30 +76,13 @@ int memif_absolute(const char *device, char *out, size_t len)
 	return n < 0 || (size_t)n >= len ? -ENAMETOOLONG : 0;
 }
 
-bool memif_forget_stale(const char *device)
-{
-	const char *comma = strchr(device, ','), *path;
-	struct rte_kvargs *args;
-	bool removed;
-
-	if (!memif_is_named(device) || !comma)
-		return false;
-	args = rte_kvargs_parse(comma + 1, NULL);
-	if (!args)
-		return false;
-	path = memif_server_socket(args);
-	removed = path && memif_is_stale(path) && unlink(path) == 0;
-	rte_kvargs_free(args);
-	return removed;
-}
-
 /** The driver's default, an abstract one. */
 #define DEFAULT_SOCKET "/run/memif.sock"
 
 /** Does a process listen at the socket that a memif's arguments mean, which is @p path? */
 static bool memif_listens(const struct rte_kvargs *args, const char *path)
 {
-	return memif_has_name(args, "socket-abstract", "no") ? memif_ask_socket(path) == EPROTOTYPE
+	return memif_has_name(args, "socket-abstract", "no") ? socket_file_ask(path) == EPROTOTYPE
 							     : memif_is_listed(path);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file memif.h
- * The socket of a memif: stale files, absolute names, and reasons for a missing link.
+ * The socket of a memif: absolute names, and reasons for a missing link.
  */
 #ifndef DPDK_PORT_MEMIF_H
 #define DPDK_PORT_MEMIF_H
@@ -12,15 +12,6 @@
 
 /** True if @p device is a memif, by its name or arguments. */
 bool memif_is_named(const char *device);
-
-/**
- * Remove the socket file that a killed memif server has left. DPDK would not open the port because
- * of it. A socket with a listener stays, and so does a file that is no socket.
- *
- * @param device  arguments of a DPDK device of any kind
- * @return true if a file was removed
- */
-bool memif_forget_stale(const char *device);
 
 /**
  * Copy the arguments and make the path in "socket=" absolute, as DPDK requires. An abstract

@@ -7,6 +7,7 @@
 #include "dpdk-port/packet.h"
 #include "dpdk-port/pci.h"
 #include "dpdk-port/port_opening.h"
+#include "dpdk-port/socket_file.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -140,7 +141,7 @@ static int port_probe(struct opening *o)
 	r = port_check_file_limit(o);
 	if (r)
 		return r;
-	memif_forget_stale(o->cfg->device);
+	socket_file_forget_stale(o->cfg->device);
 	r = rte_dev_probe(o->cfg->device);
 	/* A device that the EAL probed when it started is there already. */
 	if (r && r != -EEXIST && memif_is_served(o->cfg->device))

@@ -5,6 +5,7 @@
  * Nothing is removed but a socket that nobody has bound, and no two have the same slot.
  */
 #include "dpdk-port/memif.h"
+#include "dpdk-port/socket_file.h"
 #include "fuzz.h"
 #include "host/claim.h"
 #include "host/slot.h"
@@ -196,7 +197,7 @@ static void memifs(void)
 	any_device(device, sizeof device);
 	for (unsigned i = 0; i < NAMES; i++)
 		stale[i] = is_stale_socket(path_of(i), w.server[i] >= 0) || lstat(path_of(i), &st);
-	memif_forget_stale(device);
+	socket_file_forget_stale(device);
 	for (unsigned i = 0; i < NAMES; i++)
 		MUST(stale[i] || !lstat(path_of(i), &st));
 	if (!memif_absolute(device, absolute, len < sizeof absolute ? len : sizeof absolute))

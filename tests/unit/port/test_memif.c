@@ -2,7 +2,6 @@
 #include "dpdk-port/memif.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,62 +46,17 @@ static int a_server(void)
 	return fd;
 }
 
-static bool is_there(void)
-{
-	return access(sun.sun_path, F_OK) == 0;
-}
-
-static void the_socket_of_a_killed_server_is_removed(void **state)
-{
-	close(a_server());
-	assert_true(is_there());
-	assert_false(memif_is_served(device));
-	assert_true(memif_forget_stale(device));
-	assert_false(is_there());
-	assert_false(memif_forget_stale(device));
-}
-
-static void the_socket_of_a_living_server_stays(void **state)
+static void a_server_at_its_socket_is_seen(void **state)
 {
 	int fd = a_server();
 
-	assert_false(memif_forget_stale(device));
 	assert_true(memif_is_served(device));
-	assert_true(is_there());
 	/* It has seen no connection. */
 	assert_int_equal(accept(fd, NULL, NULL), -1);
 	assert_int_equal(errno, EAGAIN);
 	close(fd);
-	unlink(sun.sun_path);
-}
-
-static void only_the_socket_of_a_server_is_looked_at(void **state)
-{
-	const char *const others[] = {"net_memif0,role=client,socket=%s,socket-abstract=no",
-		"net_memif0,socket=%s,socket-abstract=no", "net_memif0,role=server,socket=%s",
-		"net_memif0,role=server,socket=%s,socket-abstract=yes",
-		"net_tap0,role=server,socket=%s,socket-abstract=no"};
-	char text[200];
-
-	close(a_server());
-	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-		snprintf(text, sizeof text, others[i], sun.sun_path);
-		assert_false(memif_forget_stale(text));
-	}
-	assert_false(memif_forget_stale("net_memif0"));
-	assert_false(memif_forget_stale("net_memif0,role=server,socket-abstract=no"));
-	assert_true(is_there());
-	unlink(sun.sun_path);
-}
-
-static void what_is_no_socket_stays(void **state)
-{
-	int fd = open(sun.sun_path, O_CREAT | O_WRONLY, 0600);
-
-	assert_int_not_equal(fd, -1);
-	close(fd);
-	assert_false(memif_forget_stale(device));
-	assert_true(is_there());
+	/* A file that is left. */
+	assert_false(memif_is_served(device));
 	unlink(sun.sun_path);
 }
 
@@ -203,10 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_clients_file_has_a_size),
-		cmocka_unit_test(the_socket_of_a_killed_server_is_removed),
-		cmocka_unit_test(the_socket_of_a_living_server_stays),
-		cmocka_unit_test(only_the_socket_of_a_server_is_looked_at),
-		cmocka_unit_test(what_is_no_socket_stays),
+		cmocka_unit_test(a_server_at_its_socket_is_seen),
 		cmocka_unit_test(relative_paths_are_made_absolute),
 		cmocka_unit_test(all_else_is_left_alone),
 		cmocka_unit_test(who_is_not_there),
