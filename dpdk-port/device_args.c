@@ -3,6 +3,7 @@
 
 #include <net/if.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /** Those of DPDK 22.11, between blanks. */
@@ -87,6 +88,19 @@ static bool device_args_check_memif(const char *device, char *why, size_t len)
 	return true;
 }
 
+/** The kernel spreads what comes over all sockets of the driver's, and one is read. */
+static bool device_args_check_af_packet(const char *device, char *why, size_t len)
+{
+	const char *pairs = strstr(device, ",qpairs=");
+
+	if (!pairs || strtoul(pairs + strlen(",qpairs="), NULL, 10) <= 1)
+		return true;
+	snprintf(why, len,
+		"it has one queue each way, and what comes by others would be lost; expected "
+		"qpairs=1, or none");
+	return false;
+}
+
 /** What of a driver's arguments the driver itself does not check, or not so that one learns. */
 static bool device_args_check_values(const char *device, size_t name_len, char *why, size_t len)
 {
@@ -96,6 +110,8 @@ static bool device_args_check_values(const char *device, size_t name_len, char *
 			(int)(name_len < 60 ? name_len : 60), device);
 		return false;
 	}
+	if (!strncmp(device, "net_af_packet", 13))
+		return device_args_check_af_packet(device, why, len);
 	return strncmp(device, "net_memif", 9) != 0 || device_args_check_memif(device, why, len);
 }
 

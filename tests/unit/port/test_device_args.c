@@ -88,6 +88,15 @@ static void values(void **state)
 	assert_right("0000:03:00.0");
 }
 
+/** Of more than one queue the others would be read by nobody. */
+static void one_queue(void **state)
+{
+	assert_right("net_af_packet0,iface=eth1,qpairs=1");
+	assert_right("net_af_packet0,iface=eth1,qpairs=0"); /* its driver refuses that */
+	assert_wrong("net_af_packet0,iface=eth1,qpairs=2", "expected qpairs=1, or none");
+	assert_wrong("net_af_packet0,qpairs=16,iface=eth1,framesz=4096", "qpairs=1");
+}
+
 static void a_long_one_is_cut(void **state)
 {
 	char device[2048] = "net_memif0,";
@@ -114,6 +123,7 @@ int main(void)
 		cmocka_unit_test(typing_errors),
 		cmocka_unit_test(zero_copy_is_the_clients),
 		cmocka_unit_test(values),
+		cmocka_unit_test(one_queue),
 		cmocka_unit_test(a_long_one_is_cut),
 		cmocka_unit_test(others_pass),
 	};
