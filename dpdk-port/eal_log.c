@@ -15,6 +15,12 @@
 
 #define LINE_MAX_LEN 400
 
+/**
+ * The EAL goes on without a directory of its own where it has no use for one. What it has said just
+ * before, that it cannot be made, was an error, but is no reason for anything.
+ */
+#define LINE_NO_DIRECTORY "EAL: No DPDK runtime directory created"
+
 static struct {
 	pthread_mutex_t lock;
 	const struct log_sink *sink;
@@ -31,6 +37,8 @@ static void eal_log_line_done(int dpdk_level)
 	eal_log.line[eal_log.len] = '\0';
 	if (eal_log.watching && dpdk_level <= (int)RTE_LOG_ERR && !eal_log.reason[0])
 		memcpy(eal_log.reason, eal_log.line, eal_log.len + 1);
+	else if (strcmp(eal_log.line, LINE_NO_DIRECTORY) == 0)
+		eal_log.reason[0] = '\0';
 	if (eal_log.len && !eal_log.quiet)
 		log_printf(eal_log.sink, LOG_LEVEL_DEBUG, "DPDK: %s", eal_log.line);
 	eal_log.len = 0;

@@ -91,6 +91,30 @@ static void a_refused_start_tells_dpdks_reason(void **state)
 	assert_int_equal(in_child(&cfg, "/no/such/driver.so"), 0);
 }
 
+/** @return 0 if that names @p says, though the EAL cannot make its directory. */
+static int start_without_directory(const struct port_config *cfg, const char *says)
+{
+	struct port_error e = {""};
+
+	if ((geteuid() == 0 && setuid(54321) != 0) ||
+		setenv("XDG_RUNTIME_DIR", "/no/such/directory", 1) != 0 || eal_start(cfg, &e) == 0)
+		return 1;
+	return strstr(e.text, says) ? 0 : 2;
+}
+
+/* Another user's /tmp/dpdk, or one that cannot be made, hinders nothing. */
+static void a_directory_that_is_not_needed_is_no_reason(void **state)
+{
+	struct port_config cfg = {.device = device, .eal = "-m 99999999"};
+	pid_t child = child_fork();
+	int status = -1;
+
+	if (child == 0)
+		_exit(start_without_directory(&cfg, "memseg list"));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 /* DPDK refuses a memif without copies otherwise: its buffers must be in one file. */
 static void zero_copy_has_its_memory_in_one_file(void **state)
 {
@@ -223,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_arguments_give_a_sentence_and_print_nothing),
 		cmocka_unit_test(a_refused_start_tells_dpdks_reason),
+		cmocka_unit_test(a_directory_that_is_not_needed_is_no_reason),
 		cmocka_unit_test(zero_copy_has_its_memory_in_one_file),
 		cmocka_unit_test(start_leaves_the_caller_as_it_was),
 		cmocka_unit_test(a_second_start_is_the_first),
