@@ -4,6 +4,7 @@
 #include "esp/boundary.h"
 #include "host/net_priv.h"
 #include "host/slot.h"
+#include "ip/local.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -71,6 +72,8 @@ static int net_open_engine(struct net *n, struct config_error *e)
 	n->have_poller = r == 0;
 	return r;
 }
+
+_Static_assert(LOCAL_MAX > CONFIG_MAX_ADDRESSES, "IP takes all, and a link-local one");
 
 static int net_add_addresses(struct net *n, struct config_error *e)
 {

@@ -6,7 +6,8 @@
 #include "ip/ip.h"
 #include "ip/nd.h"
 
-#define LOCAL_MAX 16
+/** Sixteen, and the link-local one that comes with IPv6. */
+#define LOCAL_MAX 17
 
 enum local_state {
 	LOCAL_TENTATIVE, /**< being probed; in use already (RFC 4429) */

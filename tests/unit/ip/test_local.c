@@ -75,6 +75,30 @@ static void ipv6_brings_a_link_local_address(void **state)
 	host_free(h);
 }
 
+/** What a configuration may have beside it. */
+static void sixteen_find_room_beside_the_link_local_one(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr ll = host_addr("fe80::ff:fe00:1");
+	char text[32];
+
+	for (unsigned i = 1; i < 16; i++) {
+		snprintf(text, sizeof text, "10.0.0.%u", i);
+		assert_int_equal(local_case_add(h, text, 24), 0);
+	}
+	assert_int_equal(local_case_add(h, "fd00::1", 64), 0);
+	assert_true(ip_addr_is_local(h->ip, &ll));
+	host_free(h);
+	h = host_new();
+	for (unsigned i = 1; i <= 16; i++) {
+		snprintf(text, sizeof text, "fd00:0:0:%x::1", i);
+		assert_int_equal(local_case_add(h, text, 64), 0);
+	}
+	assert_true(ip_addr_is_local(h->ip, &ll));
+	assert_int_equal(local_case_add(h, "fd00:0:0:ff::1", 64), -ENOSPC);
+	host_free(h);
+}
+
 /** What was said while the link was down was not heard: it is said again. */
 static void link_that_comes_up_hears_all_again(void **state)
 {
@@ -248,6 +272,7 @@ int main(void)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(ipv4_is_probed_then_announced),
 		cmocka_unit_test(ipv6_brings_a_link_local_address),
+		cmocka_unit_test(sixteen_find_room_beside_the_link_local_one),
 		cmocka_unit_test(link_that_comes_up_hears_all_again),
 		cmocka_unit_test(reports_do_not_multiply_by_addresses),
 		cmocka_unit_test(source_by_subnet_scope_and_prefix),
