@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/slot.h"
 
+#include "base/log_write.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -175,8 +177,9 @@ static void slot_sign(int fd)
 	char text[16];
 	int n = snprintf(text, sizeof text, "%d\n", (int)getpid());
 
-	if (ftruncate(fd, 0) != 0 || write(fd, text, (size_t)n) != n)
-		return;
+	/* At the limit of a file's size write() would end the process. */
+	if (ftruncate(fd, 0) == 0)
+		log_write(fd, text, (size_t)n);
 }
 
 bool slot_file_is_there(int fd, int directory, const char *name)

@@ -15,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -77,6 +78,20 @@ static void test_all_taken(void **state)
 	assert_true(a >= 0);
 	assert_int_equal(take("g", 1, 1, &slot), -EBUSY);
 	close(a);
+}
+
+/* What people read in the file is not there then; the lock is. */
+static void test_limit_of_file_sizes(void **state)
+{
+	const struct rlimit none = {0, RLIM_INFINITY};
+	pid_t child = child_fork();
+	int status = -1;
+	unsigned slot;
+
+	if (child == 0)
+		_exit(setrlimit(RLIMIT_FSIZE, &none) != 0 || take("limit", 1, 1, &slot) < 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
 }
 
 static void test_groups_are_apart(void **state)
@@ -452,6 +467,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lowest_free_one),
 		cmocka_unit_test(test_all_taken),
+		cmocka_unit_test(test_limit_of_file_sizes),
 		cmocka_unit_test(test_groups_are_apart),
 		cmocka_unit_test(test_killed_process_gives_back),
 		cmocka_unit_test(test_crowd),
