@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,12 +46,22 @@ struct capture {
 	const struct log_sink *log;
 };
 
+/** Beyond the limit of a file's size, which memory is to the kernel, too, it ends the process. */
+static bool capture_may_have_file(size_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= size;
+}
+
 /** Map @p size bytes of memory twice, one after the other. @return NULL on failure, with errno. */
 static uint8_t *capture_ring_map(size_t size)
 {
-	int fd = memfd_create("uiwarp-capture", MFD_CLOEXEC);
 	uint8_t *at = MAP_FAILED;
+	int fd;
 
+	errno = EFBIG;
+	fd = capture_may_have_file(size) ? memfd_create("uiwarp-capture", MFD_CLOEXEC) : -1;
 	if (fd < 0)
 		return NULL;
 	if (ftruncate(fd, (off_t)size) == 0)
@@ -256,13 +267,14 @@ int capture_open(const char *path, const char *ifname, uint64_t now, const struc
 	c->fd = -1;
 	c->path = strdup(path);
 	c->ifname = strdup(ifname);
-	r = c->path && c->ifname ? capture_create(c) : -ENOMEM;
+	c->ring = capture_ring_map(RING_SIZE);
+	r = c->ring ? 0 : -errno;
 	c->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (!r && c->wake_fd < 0)
 		r = -errno;
-	c->ring = r ? NULL : capture_ring_map(RING_SIZE);
-	if (!r && !c->ring)
-		r = -errno;
+	/* Last: what the file had before is gone then. */
+	if (!r)
+		r = c->path && c->ifname ? capture_create(c) : -ENOMEM;
 	if (!r)
 		r = spawn_thread(&c->thread, NULL, capture_thread, c);
 	if (r) {
@@ -271,6 +283,12 @@ int capture_open(const char *path, const char *ifname, uint64_t now, const struc
 	}
 	*out = c;
 	return 0;
+}
+
+const char *capture_strerror(int rc)
+{
+	return rc == -EFBIG ? "\"ulimit -f\" is below the 16 MiB of memory that it takes"
+			    : own_file_strerror(rc);
 }
 
 void capture_rotate(struct capture *c, uint64_t size, unsigned files)

@@ -23,10 +23,13 @@ enum capture_direction { CAPTURE_IN = 1, CAPTURE_OUT = 2 }; /* of epb_flags, sec
  * Create @p path and start its thread.
  * @param ifname name of the interface in the file.
  * @param now the present time of capture_packet()'s clock, ns; the file has times of day.
- * @return 0, -errno (file), -ENOMEM.
+ * @return 0, -errno (file), -ENOMEM; -EFBIG: the limit of file sizes (ulimit -f) is too small.
  */
 int capture_open(const char *path, const char *ifname, uint64_t now, const struct log_sink *log,
 	struct capture **out);
+
+/** Why capture_open() has failed with @p rc. */
+const char *capture_strerror(int rc);
 
 /**
  * Begin another file whenever one has @p size bytes: PATH becomes PATH.1, that PATH.2, and so on;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Captures of a host's port, begun with it or while it runs. */
-#include "base/own_file.h"
 #include "dpdk-port/capture.h"
 #include "host/net_priv.h"
 
@@ -58,7 +57,7 @@ int net_set_capture(
 			&n->log.sink, &next);
 	if (r) {
 		snprintf(e->text, sizeof e->text, "capture file \"%.300s\": %s", n->capture_path,
-			own_file_strerror(r));
+			capture_strerror(r));
 		n->capture_path[0] = '\0';
 		return r;
 	}

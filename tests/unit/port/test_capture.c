@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/capture.h"
+#include "support/child_fork.h"
 #include "support/eal.h"
 
 #include <errno.h>
@@ -10,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -227,6 +230,41 @@ static int teardown(void **state)
 	return 0;
 }
 
+/** @return 0 if it is refused, and the file was not touched. */
+static int open_with_a_small_limit(rlim_t most)
+{
+	const struct rlimit small = {most, RLIM_INFINITY};
+	struct capture *c = NULL;
+	struct stat st;
+
+	if (setrlimit(RLIMIT_FSIZE, &small) != 0 ||
+		capture_open(path, "test", 0, NULL, &c) != -EFBIG || c)
+		return 1;
+	return stat(path, &st) == 0 && st.st_size == 5 ? 0 : 2;
+}
+
+/* The signal of that limit ends a process. */
+static void a_limit_of_file_sizes_is_told_of(void **state)
+{
+	const rlim_t limits[] = {0, 4096, (16 << 20) - 1};
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fputs("12345", f) < 0, 0);
+	assert_int_equal(fclose(f), 0);
+	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+		pid_t child = child_fork();
+		int status = -1;
+
+		if (child == 0)
+			_exit(open_with_a_small_limit(limits[i]));
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+	}
+	assert_non_null(strstr(capture_strerror(-EFBIG), "ulimit -f"));
+	assert_string_equal(capture_strerror(-ENOENT), strerror(ENOENT));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +275,7 @@ int main(void)
 		cmocka_unit_test(it_is_for_its_owner_alone),
 		cmocka_unit_test(a_full_disk_is_said_once),
 		cmocka_unit_test(the_reader_of_a_fifo_harms_nobody),
+		cmocka_unit_test(a_limit_of_file_sizes_is_told_of),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
