@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""A capture that becomes shorter while it is read: what was found before is told, up to its last line.
+
+usage: tests/corpus/shorter.py UIWARP
+"""
+import fcntl
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+from several import CORPUS, apart, pcap, read
+
+ROOM = 4096  # of the pipe: no reader is further on than this and its own buffer
+
+
+def copies(frames, n):
+    """As many connections, each from another port, with TCP's checksums left out."""
+    for i in range(n):
+        for time, link, length, octets in frames:
+            octets = bytearray(octets)
+            at = 34 if octets[26:30] < octets[30:34] else 36
+            octets[at:at + 2] = struct.pack(">H", 20000 + i)
+            octets[50:52] = bytes(2)
+            yield time, link, length, bytes(octets)
+
+
+def cut_off(uiwarp, path, command):
+    """Status, what is told and why it ends, of a file that is cut off when the first of it was read."""
+    with subprocess.Popen([uiwarp, "pcap", *command, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        fcntl.fcntl(run.stdout, fcntl.F_SETPIPE_SZ, ROOM)
+        told = os.read(run.stdout.fileno(), 1)
+        os.truncate(path, ROOM)
+        told += run.stdout.read()
+        why = run.stderr.read()
+    return run.returncode, told, why
+
+
+def main(uiwarp):
+    data = pcap(apart(list(copies(read(CORPUS / "ops-rev2.pcapng"), 100))))
+    bad = 0
+    for command in (["show"], ["show", "--json"]):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory, "capture")
+            path.write_bytes(data)
+            whole = subprocess.run([uiwarp, "pcap", *command, path], stdout=subprocess.PIPE, check=True).stdout
+            status, told, why = cut_off(uiwarp, path, command)
+        if status != 2 or b"cut off meanwhile" not in why or len(told) >= len(whole):
+            print(f"{command}: status {status}, {len(told)} of {len(whole)} octets told, {why}")
+            bad += 1
+        elif not told.endswith(b"\n") or not whole.startswith(told):
+            print(f"{command}: the last that it tells is {told[-80:]}")
+            bad += 1
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
