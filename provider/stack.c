@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct stack {
 	struct net *net;
 	struct rnic *rnic;
 	bool told_failure;  /**< why a peer could not be reached, once */
+	_Atomic bool left;  /**< exit() has begun */
 	unsigned forks;     /**< of the process, when it was opened */
 	struct stack *next; /**< of all that are open */
 };
@@ -105,6 +107,7 @@ static void stack_at_exit(void)
 
 	pthread_mutex_lock(&stack_process.lock);
 	for (s = stack_process.open; s; s = s->next) {
+		atomic_store(&s->left, true);
 		/* Peers of one that is stuck find out as of a crash; the process ends. */
 		if (stack_is_orphan(s) || net_is_stuck(s->net))
 			continue;
@@ -182,6 +185,11 @@ static bool stack_process_remove(struct stack *s)
 bool stack_is_orphan(const struct stack *s)
 {
 	return s->forks != forks_count();
+}
+
+bool stack_has_left(const struct stack *s)
+{
+	return atomic_load_explicit(&s->left, memory_order_relaxed);
 }
 
 /* ---- the interface ------------------------------------------------------------------------ */

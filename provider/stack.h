@@ -51,4 +51,7 @@ void stack_link(const struct stack *s, uint16_t *mtu, uint32_t *speed, bool *up)
  */
 bool stack_is_orphan(const struct stack *s);
 
+/** True once exit() has begun: nothing moves any more. */
+bool stack_has_left(const struct stack *s);
+
 #endif

@@ -53,13 +53,23 @@ static void poll_translate(const struct rnic_wc *from, struct ibv_wc *to)
 	to->dlid_path_bits = 0;
 }
 
+/*
+ * exit() runs on this thread: a destructor that polls until something comes would do so for ever,
+ * and the process not end. To other threads nothing is said, which a destructor may wait for.
+ */
+static bool poll_is_over(const struct device *d)
+{
+	return stack_has_left(d->stack) && d->host->is_leaving();
+}
+
 int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 {
+	const struct device *d = device_of(ibv->context);
 	struct rnic_wc batch[POLL_BATCH];
 	struct cq *cq = OBJECT_OF(cq, ibv);
 	int done = 0;
 
-	if (atomic_load_explicit(&device_of(ibv->context)->orphan, memory_order_relaxed))
+	if (atomic_load_explicit(&d->orphan, memory_order_relaxed))
 		return -ENODEV;
 	while (done < n) {
 		int want = n - done < POLL_BATCH ? n - done : POLL_BATCH;
@@ -73,7 +83,7 @@ int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 		if (got < want)
 			break;
 	}
-	return done;
+	return done == 0 && n > 0 && poll_is_over(d) ? -ENODEV : done;
 }
 
 int cq_request_notify(struct ibv_cq *ibv, int solicited_only)
@@ -88,14 +98,15 @@ int cq_request_notify(struct ibv_cq *ibv, int solicited_only)
 static int poll_next(struct ibv_cq_ex *ex)
 {
 	struct cq *cq = OBJECT_OF(cq, ex);
+	const struct device *d = device_of(cq->ibv.context);
 	struct rnic_wc wc;
 	int got;
 
-	if (atomic_load_explicit(&device_of(cq->ibv.context)->orphan, memory_order_relaxed))
+	if (atomic_load_explicit(&d->orphan, memory_order_relaxed))
 		return ENODEV;
 	got = rnic_cq_poll_timed(cq->rnic, &wc, &cq->time);
 	if (got <= 0)
-		return got == 0 ? ENOENT : -got;
+		return got < 0 ? -got : poll_is_over(d) ? ENODEV : ENOENT;
 	poll_translate(&wc, &cq->wc);
 	ex->wr_id = cq->wc.wr_id;
 	ex->status = cq->wc.status;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * exit() with other threads in verbs: a program's destructors wait for them, as those of a server
- * in C++ do, when ours have ended the RNIC. Each process is one of its own (argument "join").
+ * in C++ do, when ours have ended the RNIC. And exit() with requests under way, which destructors
+ * wait for. Each process is one of its own, by its argument.
  */
 #include "cm_fixture.h"
 #include "must.h"
 #include "support/child.h"
 #include "support/limit.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -82,26 +84,87 @@ static void be_joined(void)
 	exit(7);
 }
 
-static void test_threads_in_verbs_are_joined(void **state)
+/* Polls as long as nothing is wrong. */
+static struct ibv_wc poll_to_the_end(struct ibv_cq *cq, unsigned *n)
 {
-	const char *const argv[] = {"/proc/self/exe", "join", NULL};
+	struct ibv_wc wc = {.wr_id = 0}, next;
+	int got;
+
+	for (*n = 0; (got = ibv_poll_cq(cq, 1, &next)) >= 0; *n += (unsigned)got)
+		if (got == 1)
+			wc = next;
+	MUST(got == -ENODEV);
+	return wc;
+}
+
+static struct ibv_cq_ex *extended;
+
+static void drain(void)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
+	struct ibv_poll_cq_attr poll = {0};
+	struct ibv_wc wc;
+	unsigned n;
+
+	/* What was there is found first. */
+	wc = poll_to_the_end(pair.passive->recv_cq, &n);
+	MUST(n == 1 && wc.status == IBV_WC_WR_FLUSH_ERR);
+	MUST(ibv_poll_cq(pair.passive->recv_cq, 0, &wc) == 0);
+	MUST(ibv_post_send(pair.active->qp, &wr, &bad) == 0);
+	poll_to_the_end(pair.active->send_cq, &n);
+	MUST(ibv_start_poll(extended, &poll) == ENODEV);
+}
+
+/* The passive side has a completion that nobody has polled. */
+static void be_drained(void)
+{
+	struct ibv_qp_attr error = {.qp_state = IBV_QPS_ERR};
+	struct ibv_cq_init_attr_ex attr = {.cqe = 4};
+	struct ibv_recv_wr recv = {.wr_id = 1}, *bad;
+
+	MUST(atexit(drain) == 0);
+	cm_channel = rdma_create_event_channel();
+	MUST(cm_channel != NULL);
+	cm_connect(&pair);
+	extended = ibv_create_cq_ex(pair.active->verbs, &attr);
+	MUST(extended != NULL);
+	MUST(ibv_post_recv(pair.passive->qp, &recv, &bad) == 0);
+	MUST(ibv_modify_qp(pair.passive->qp, &error, IBV_QP_STATE) == 0);
+	exit(7);
+}
+
+static void exits(const char *how)
+{
+	const char *const argv[] = {"/proc/self/exe", how, NULL};
 	static struct child c;
 
-	for (unsigned i = 0; i < 5; i++) {
-		child_run(&c, argv, NULL);
-		if (child_exit(&c) != 7)
-			fail_msg("%s", c.err);
-	}
+	child_run(&c, argv, NULL);
+	if (child_exit(&c) != 7)
+		fail_msg("%s", c.err);
+}
+
+static void test_threads_in_verbs_are_joined(void **state)
+{
+	for (unsigned i = 0; i < 5; i++)
+		exits("join");
+}
+
+static void test_destructors_do_not_poll_for_ever(void **state)
+{
+	exits("drain");
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_in_verbs_are_joined),
+		cmocka_unit_test(test_destructors_do_not_poll_for_ever),
 	};
 
 	alarm(LIMIT_S);
-	if (argc > 1)
+	if (argc > 1 && strcmp(argv[1], "join") == 0)
 		be_joined();
+	else if (argc > 1)
+		be_drained();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

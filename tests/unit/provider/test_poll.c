@@ -22,6 +22,7 @@ static struct {
 	int count, taken;
 	bool overflowed;
 	int armings, solicited;
+	bool left, leaving; /**< exit() has begun; on this thread */
 } t;
 
 int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc)
@@ -46,9 +47,22 @@ int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only)
 	return 0;
 }
 
+bool stack_has_left(const struct stack *s)
+{
+	return t.left;
+}
+
+static bool is_leaving(void)
+{
+	return t.leaving;
+}
+
 static int setup(void **state)
 {
+	static const struct provider_host host = {.is_leaving = is_leaving};
+
 	memset(&t, 0, sizeof t);
+	t.device.host = &host;
 	t.context.device = &t.device.ibv;
 	t.cq.ibv.context = &t.context;
 	cq_set_poll_ops(&t.cq);
@@ -187,6 +201,23 @@ static void test_orphan(void **state)
 	assert_int_equal(t.taken + t.armings, 0);
 }
 
+/* The thread that runs exit() is told that nothing comes, and no other. */
+static void test_exit(void **state)
+{
+	struct ibv_poll_cq_attr attr = {0};
+	struct ibv_wc wc[2];
+
+	t.left = true;
+	assert_int_equal(cq_poll(&t.cq.ibv, 1, wc), 0);
+	assert_int_equal(ibv_start_poll(&t.cq.ex, &attr), ENOENT);
+	t.leaving = true;
+	add(1, RDMAP_WC_SUCCESS, RDMAP_WC_SEND);
+	assert_int_equal(cq_poll(&t.cq.ibv, 0, wc), 0);
+	assert_int_equal(cq_poll(&t.cq.ibv, 2, wc), 1);
+	assert_int_equal(cq_poll(&t.cq.ibv, 2, wc), -ENODEV);
+	assert_int_equal(ibv_start_poll(&t.cq.ex, &attr), ENODEV);
+}
+
 static void test_arm(void **state)
 {
 	assert_int_equal(cq_request_notify(&t.cq.ibv, 0), 0);
@@ -314,6 +345,7 @@ int main(void)
 		cmocka_unit_test_setup(test_batches, setup),
 		cmocka_unit_test_setup(test_overflow, setup),
 		cmocka_unit_test_setup(test_orphan, setup),
+		cmocka_unit_test_setup(test_exit, setup),
 		cmocka_unit_test_setup(test_arm, setup),
 		cmocka_unit_test_setup(test_extended, setup),
 		cmocka_unit_test_setup(test_threads_poll_in_turns, setup),
