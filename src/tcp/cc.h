@@ -121,7 +121,7 @@ void tcp_cc_switch(struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint64_t now
 /** False until tcp_cc_init(): only ops is of use then. */
 static inline bool tcp_cc_begun(const struct tcp_cc *cc)
 {
-	return cc->cwnd != 0;
+	return cc->smss != 0; /* cwnd may be 0 in recovery, when all is believed lost */
 }
 
 /** The end: free what the module has. Harmless before tcp_cc_init() and when repeated. */

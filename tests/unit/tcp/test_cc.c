@@ -154,6 +154,22 @@ static void test_segment_size_changes(void **state)
 	assert_int_equal(tcp_cc_floor(&cc, 5000), 5000);
 }
 
+/* As recovery may leave it when all is believed lost (RFC 6937). */
+static void test_a_window_of_nothing_has_begun(void **state)
+{
+	struct tcp_cc cc = {.ops = &tcp_cc_cubic};
+	struct tcp_cc_info i;
+
+	assert_false(tcp_cc_begun(&cc));
+	tcp_cc_init(&cc, &tcp_cc_cubic, 1000, false, MS);
+	cc.cwnd = 0;
+	assert_true(tcp_cc_begun(&cc));
+	tcp_cc_switch(&cc, &tcp_cc_bbr, MS);
+	tcp_cc_get_info(&cc, &i);
+	assert_string_equal(i.phase, "Startup");
+	tcp_cc_fini(&cc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +183,7 @@ int main(void)
 		cmocka_unit_test(test_pacing_rate),
 		cmocka_unit_test(test_info),
 		cmocka_unit_test(test_segment_size_changes),
+		cmocka_unit_test(test_a_window_of_nothing_has_begun),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
