@@ -206,6 +206,10 @@ static bool tcp_rcv_paws(struct tcp_conn *c, const struct tcp_segment *seg)
 		return true;
 	if (!(seg->has & TCP_HAS_TS)) { /* section 3.2: SHOULD be dropped without an answer */
 		c->s->stats.paws_drops++;
+		/* RFC 5961 section 4.2: a SYN MUST be answered. It may be of a peer that has begun
+		 * anew, and offers less. */
+		if ((seg->flags & TCP_SYN) && tcp_synchronized(c))
+			tcp_challenge_ack(c);
 		return false;
 	}
 	if (!seq_lt(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c) ||

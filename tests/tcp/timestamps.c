@@ -77,6 +77,16 @@ static void missing(struct script *s)
 	state_is(s, "ESTABLISHED");
 }
 
+/* But a SYN is answered (RFC 5961 section 4.2): a peer that has begun anew finds us by it. */
+static void missing_on_a_syn(struct script *s)
+{
+	accepted(s);
+	peer(s, "S -90000 <mss 1460,no-ts>");
+	host(s, ". 1 ack 1");
+	peer(s, "R 1 <no-ts>");
+	receive_is(s, -ECONNRESET);
+}
+
 /* Where it was not agreed upon, one is of no importance. */
 static void not_agreed_upon(struct script *s)
 {
@@ -194,6 +204,7 @@ const struct script_test script_tests[] = {
 	SCRIPT(reset_without_timestamp, "RFC 7323 section 3.2", WAYS, TS),
 	SCRIPT(what_is_refused_sets_no_clock, "RFC 7323 section 4.3", WAYS, TS),
 	SCRIPT(missing, "RFC 7323 section 3.2", WAYS, TS),
+	SCRIPT(missing_on_a_syn, "RFC 5961 section 4.2", WAYS, TS),
 	SCRIPT(not_agreed_upon, "RFC 7323 section 3.2", WAYS, 0),
 	SCRIPT(clock_wraps, "RFC 7323 section 5.3", WAYS, TS),
 	SCRIPT(silence_of_24_days, "RFC 7323 section 5.5", V6 | SACK | WS, TS),
