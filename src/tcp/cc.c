@@ -46,6 +46,8 @@ void tcp_cc_fini(struct tcp_cc *cc)
 void tcp_cc_switch(struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint64_t now)
 {
 	struct tcp_cc old = *cc;
+	/* Recovery leaves 0 when all is believed lost; no module begins with less than a segment. */
+	uint32_t cwnd = u32_max(old.cwnd, old.smss);
 
 	if (ops == cc->ops) /* it would forget the path */
 		return;
@@ -56,8 +58,8 @@ void tcp_cc_switch(struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint64_t now
 	tcp_cc_fini(cc);
 	*cc = (struct tcp_cc){.ops = ops,
 		.smss = old.smss,
-		.cwnd = old.cwnd,
-		.ssthresh = old.ops->owns_cwnd ? old.cwnd : old.ssthresh};
+		.cwnd = cwnd,
+		.ssthresh = old.ops->owns_cwnd ? cwnd : old.ssthresh};
 	ops->init(cc, now);
 }
 

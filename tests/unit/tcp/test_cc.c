@@ -167,6 +167,12 @@ static void test_a_window_of_nothing_has_begun(void **state)
 	tcp_cc_switch(&cc, &tcp_cc_bbr, MS);
 	tcp_cc_get_info(&cc, &i);
 	assert_string_equal(i.phase, "Startup");
+	assert_true(cc.cwnd >= 1000);
+	cc.cwnd = 0;
+	tcp_cc_switch(&cc, &tcp_cc_cubic, MS);
+	assert_true(cc.cwnd >= 1000);
+	/* Its window in segments is what CUBIC divides by, in congestion avoidance. */
+	assert_true(cc.ssthresh >= 1000);
 	tcp_cc_fini(&cc);
 }
 
