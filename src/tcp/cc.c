@@ -46,7 +46,7 @@ void tcp_cc_fini(struct tcp_cc *cc)
 void tcp_cc_switch(struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint64_t now)
 {
 	struct tcp_cc old = *cc;
-	/* Recovery leaves 0 when all is believed lost; no module begins with less than a segment. */
+	/* Recovery leaves 0 when all is believed lost, with which no module can begin. */
 	uint32_t cwnd = u32_max(old.cwnd, old.smss);
 
 	if (ops == cc->ops) /* it would forget the path */
