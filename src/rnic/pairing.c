@@ -307,6 +307,10 @@ static void pairing_on_attempt(struct timer *t, uint64_t now)
 {
 	struct pairing *p = container_of(t, struct pairing, attempt);
 
+	if (p->state == PAIRING_WAITING)
+		pairing_service_claim(p);
+	if (p->state != PAIRING_TRYING)
+		return;
 	pairing_leave_ep(p);
 	if (pairing_try_once(p)) {
 		pairing_leave_ep(p);
@@ -391,6 +395,8 @@ static void pairing_on_lost(struct pairing *p, const struct rnic_ep_event *ev)
 	case PAIRING_ANSWERED:
 		p->state = PAIRING_WAITING;
 		pairing_leave_ep(p);
+		/* The peer may have asked again before we knew. Not from inside of an upcall. */
+		pairing_start(p, &p->attempt, 0);
 		break;
 	default:
 		break;

@@ -42,6 +42,7 @@ struct pairing {
 	uint64_t retries;    /**< likewise, once the peer has ended the stream */
 	uint32_t backoff_ms; /**< before the next attempt */
 	bool closing;        /**< the peer has closed, behind a message that waits */
+	/** The next one; or, of the side that waits, a look at the requests that are held */
 	struct timer attempt;
 	struct timer deadline; /**< runs while something may be sent and no peer will answer */
 };

@@ -196,6 +196,40 @@ static void test_held_and_let_go(void **state)
 	llp_mem_peer_done(&s);
 }
 
+static bool is_accepted(const struct llp_mem_peer *s)
+{
+	struct mpa_start st;
+	const char *reason;
+	size_t need;
+
+	return mpa_startup_parse(MPA_FRAME_REPLY, s->rx, s->rx_len, &st, &need, &reason) > 0 &&
+	       !st.reject;
+}
+
+/* A peer has been accepted, has lost that connection, and asks again before we know of it. */
+static void test_held_until_another_is_lost(void **state)
+{
+	const struct pairing_hello h = {.to_qp = rnic_qp_num(p.b.qp), .from_qp = 7, .psn = 1};
+	struct rnic_qp_attr attr = {.state = RNIC_QP_RTR,
+		.ird = 4,
+		.path = {.local = llp_mem_endpoint(p.mem, 1, 0).addr,
+			.remote = llp_mem_endpoint(p.mem, 0, 0).addr,
+			.remote_qp = 7}};
+	struct llp_mem_peer s[2];
+
+	assert_int_equal(
+		rnic_qp_modify(p.b.qp, RNIC_QP_STATE | RNIC_QP_PATH | RNIC_QP_IRD, &attr), 0);
+	knock_for(&s[0], &h);
+	assert_true(is_accepted(&s[0]));
+	knock_for(&s[1], &h);
+	assert_int_equal(s[1].rx_len, 0);
+	llp_mem_peer_done(&s[0]);
+	pair_advance(&p, 1);
+	assert_true(is_accepted(&s[1]));
+	llp_mem_peer_done(&s[1]);
+	pair_run(&p);
+}
+
 static void test_too_many(void **state)
 {
 	const struct pairing_hello hello = {.to_qp = rnic_qp_num(p.b.qp), .from_qp = 1};
@@ -333,6 +367,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_qp_of_rdma_cm, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_held_and_let_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_held_while_all_stand_still, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_held_until_another_is_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_greedy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_closed, setup, teardown),
