@@ -359,6 +359,14 @@ void doctor_look_at_frames(struct doctor *d)
 			(unsigned long long)s.rx_bad_cksum);
 		doctor_advise(d, "something on the way damages packets: cable, memory, a tunnel");
 	}
+	if (s.rx_cut != 0) {
+		doctor_wrong(d,
+			"%llu packets came that are longer than a frame of the port, as Linux puts "
+			"segments together, and were lost",
+			(unsigned long long)s.rx_cut);
+		doctor_advise(d, "\"ethtool -K DEVICE gro off lro off\" here, and at a veth \"tso "
+				 "off gso off\" on the other side");
+	}
 	if (s.rx_packets == 0)
 		doctor_note(d, "not one packet was received on the port");
 }

@@ -33,6 +33,7 @@ const struct counter counters[] = {
 	IP(tx_packets, "packets sent"),
 	IP(tx_bytes, "bytes of packets sent"),
 	IP(rx_bad_header, "packets with a malformed IP header", .drop = true),
+	IP(rx_cut, "of these, packets longer than the port's frames, which cut them off"),
 	IP(rx_bad_cksum, "packets with a bad IPv4 header checksum", .drop = true),
 	IP(rx_not_ours, "packets to other addresses", .drop = true),
 	IP(rx_unknown_proto, "packets of unknown protocols", .drop = true),

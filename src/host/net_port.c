@@ -274,10 +274,19 @@ static bool net_port_is_gone(const struct net *n)
 	return port_is_gone(n->port);
 }
 
-static void net_port_housekeeping(struct net *n)
+static void net_port_tell_cut(struct net *n)
 {
-	if (n->esp)
-		esp_boundary_look(n->esp, n->engine.now);
+	if (n->told_cut || !ip_stack_stats(n->ip)->rx_cut)
+		return;
+	n->told_cut = true;
+	log_printf(&n->log.sink, LOG_LEVEL_WARNING,
+		"packets come that are longer than a frame of the port, and are lost, as Linux "
+		"puts segments together: run \"ethtool -K DEVICE gro off lro off\" on this side, "
+		"and at a veth \"tso off gso off\" on the other");
+}
+
+static void net_port_tell_unfilled(struct net *n)
+{
 	if (n->told_unfilled || !ip_stack_stats(n->ip)->rx_cksum_unfilled)
 		return;
 	n->told_unfilled = true;
@@ -285,6 +294,14 @@ static void net_port_housekeeping(struct net *n)
 		"frames come without their TCP checksum, which the sender leaves to hardware that "
 		"is "
 		"not there: run \"ethtool -K DEVICE tx off\" on the other side");
+}
+
+static void net_port_housekeeping(struct net *n)
+{
+	if (n->esp)
+		esp_boundary_look(n->esp, n->engine.now);
+	net_port_tell_cut(n);
+	net_port_tell_unfilled(n);
 }
 
 static void net_port_mac(const struct net *n, uint8_t mac[6])

@@ -119,6 +119,7 @@ struct net {
 	struct udp_out ud_out;
 	bool connected;     /**< somebody was, when the thread stopped */
 	bool told_unfilled; /**< of frames with unfilled checksums, once */
+	bool told_cut;      /**< of packets that were cut off, once */
 };
 
 /**

@@ -353,6 +353,7 @@ bool ip_l4_cksum_unfilled(
 struct ip_stats {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint64_t rx_bad_header, rx_bad_cksum, rx_not_ours, rx_unknown_proto;
+	uint64_t rx_cut; /**< of rx_bad_header: longer than the port's frames, which cut them off */
 	uint64_t rx_cksum_unfilled; /**< transport checksum left to "hardware" by the sender's
 				       offload */
 	uint64_t rx_fragments, reassembled, reassembly_failed;

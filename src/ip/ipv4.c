@@ -62,8 +62,12 @@ static uint16_t ipv4_check_header(struct ip_stack *s, const struct ip_frame *f, 
 	hlen = (h[IPV4_VERSION_IHL] & 15) * 4;
 	total = load_be16(h + IPV4_TOTAL_LENGTH);
 	if (unlikely(h[IPV4_VERSION_IHL] >> 4 != 4 || hlen < IPV4_LEN || m->data_len < hlen ||
-		     total < hlen || total > m->pkt_len))
+		     total < hlen))
 		goto bad;
+	if (unlikely(total > m->pkt_len)) {
+		packet_note_cut(s, m);
+		goto bad;
+	}
 	if (!f->from_self && flags != RTE_MBUF_F_RX_IP_CKSUM_GOOD &&
 		(flags == RTE_MBUF_F_RX_IP_CKSUM_BAD ||
 			cksum_fold(cksum_bytes(h, hlen)) != 0xffff)) {

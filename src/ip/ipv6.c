@@ -296,7 +296,7 @@ static bool ipv6_check_addresses(struct ip_stack *s, const struct ip_frame *f,
 }
 
 /** @return false: not a header (RFC 8200 section 3). */
-static bool ipv6_check_header(struct rte_mbuf *m)
+static bool ipv6_check_header(struct ip_stack *s, struct rte_mbuf *m)
 {
 	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
 	uint32_t payload;
@@ -304,8 +304,10 @@ static bool ipv6_check_header(struct rte_mbuf *m)
 	if (m->data_len < IPV6_LEN || h[IPV6_VERSION_CLASS_FLOW] >> 4 != 6)
 		return false;
 	payload = load_be16(h + IPV6_PAYLOAD_LENGTH);
-	if (payload > m->pkt_len - IPV6_LEN)
+	if (payload > m->pkt_len - IPV6_LEN) {
+		packet_note_cut(s, m);
 		return false;
+	}
 	if (m->pkt_len - IPV6_LEN > payload)
 		packet_trim(m, IPV6_LEN + payload);
 	return true;
@@ -321,7 +323,7 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	m = ipv6_head(s, m, IPV6_LEN + L4_HEAD);
 	if (unlikely(!m))
 		return;
-	if (unlikely(!ipv6_check_header(m))) {
+	if (unlikely(!ipv6_check_header(s, m))) {
 		s->stats.rx_bad_header++;
 		rte_pktmbuf_free(m);
 		return;

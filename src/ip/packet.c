@@ -91,3 +91,8 @@ void packet_trim(struct rte_mbuf *m, uint32_t len)
 		m->nb_segs++;
 	m->pkt_len = len;
 }
+
+void packet_note_cut(struct ip_stack *s, const struct rte_mbuf *m)
+{
+	s->stats.rx_cut += m->pkt_len >= s->cfg.mtu;
+}

@@ -111,18 +111,38 @@ static unsigned lines;
 
 static void count_lines(void *ctx, enum log_level level, const char *text)
 {
-	lines += strstr(text, "ethtool -K DEVICE tx off") != NULL;
+	lines += strstr(text, ctx) != NULL;
+}
+
+static void count_lines_of(char *words)
+{
+	host->log.sink = (struct log_sink){
+		.line = count_lines, .ctx = words, .max_level = LOG_LEVEL_WARNING};
+	lines = 0;
+	host->ops->housekeeping(host);
+	assert_int_equal(lines, 0);
 }
 
 /** However many of them come. */
 static void frames_without_a_checksum_are_told_of_once(void **state)
 {
-	host->log.sink = (struct log_sink){.line = count_lines, .max_level = LOG_LEVEL_WARNING};
-	lines = 0;
-	host->ops->housekeeping(host);
-	assert_int_equal(lines, 0);
+	static char words[] = "ethtool -K DEVICE tx off";
+
+	count_lines_of(words);
 	for (unsigned i = 0; i < 3; i++) {
 		host->ip->stats.rx_cksum_unfilled++;
+		host->ops->housekeeping(host);
+		assert_int_equal(lines, 1);
+	}
+}
+
+static void packets_that_are_cut_off_are_told_of_once(void **state)
+{
+	static char words[] = "ethtool -K DEVICE gro off";
+
+	count_lines_of(words);
+	for (unsigned i = 0; i < 3; i++) {
+		host->ip->stats.rx_cut++;
 		host->ops->housekeeping(host);
 		assert_int_equal(lines, 1);
 	}
@@ -199,6 +219,7 @@ int main(void)
 		cmocka_unit_test(a_capture_has_the_process_in_its_name),
 		ON_NULL(it_is_what_its_port_is),
 		ON_NULL(frames_without_a_checksum_are_told_of_once),
+		ON_NULL(packets_that_are_cut_off_are_told_of_once),
 		ON_NULL(whom_it_resets_it_remembers),
 		ON_NULL(it_parts_while_something_is_in_flight),
 	};

@@ -113,6 +113,36 @@ static void bad_headers(void **state)
 	host_free(h);
 }
 
+/** A frame with an IP packet of @p len bytes, whose header says @p total. */
+static void input_cut(struct host *h, unsigned len, unsigned total)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(h->pool);
+	struct bytes b = bytes(ETH "45 00 00 00 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01");
+	uint8_t *p = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(14 + len));
+
+	assert_non_null(p);
+	memset(p, 0, 14 + len);
+	memcpy(p, b.b, b.len);
+	store_be16(p + 14 + 2, (uint16_t)total);
+	(void)ip_input(h->ip, &m, 1, h->now);
+}
+
+/* Linux has put segments together, and the port's frames are not as long. */
+static void what_the_port_cuts_off_is_counted(void **state)
+{
+	struct host *h = host_new_v4();
+
+	input_cut(h, 1500, 1501);
+	input_cut(h, 1900, 65535);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_cut, 2);
+	/* A length that is wrong is another thing. */
+	input_cut(h, 1499, 1500);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_cut, 2);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 3);
+	assert_int_equal(h->n_rx, 0);
+	host_free(h);
+}
+
 static void options_are_skipped_but_source_routes_refused(void **state)
 {
 	struct host *h = host_new_v4();
@@ -308,6 +338,7 @@ int main(void)
 		cmocka_unit_test(pieces_become_contiguous_at_the_front),
 		cmocka_unit_test(port_flags_are_believed),
 		cmocka_unit_test(bad_headers),
+		cmocka_unit_test(what_the_port_cuts_off_is_counted),
 		cmocka_unit_test(options_are_skipped_but_source_routes_refused),
 		cmocka_unit_test(groups_and_others_do_not_reach_tcp),
 		cmocka_unit_test(impossible_sources),

@@ -75,6 +75,26 @@ static void segment_goes_up(void **state)
 	host_free(h);
 }
 
+/* Linux has put segments together, and the port's frames are not as long. */
+static void what_the_port_cuts_off_is_counted(void **state)
+{
+	struct host *h = start();
+	struct bytes b = bytes(ETH "60 00 00 00 05 b5 06 40" FROM TO);
+
+	for (unsigned len = 1499; len <= 1500; len++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(h->pool);
+		uint8_t *p = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(14 + len));
+
+		assert_non_null(p);
+		memset(p, 0, 14 + len);
+		memcpy(p, b.b, b.len);
+		(void)ip_input(h->ip, &m, 1, h->now);
+		assert_int_equal(ip_stack_stats(h->ip)->rx_cut, len - 1499);
+	}
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 2);
+	host_free(h);
+}
+
 static void bad_headers(void **state)
 {
 	struct host *h = start();
@@ -301,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(segment_goes_up),
 		cmocka_unit_test(bad_headers),
+		cmocka_unit_test(what_the_port_cuts_off_is_counted),
 		cmocka_unit_test(addresses_that_cannot_be),
 		cmocka_unit_test(extension_headers_are_walked),
 		cmocka_unit_test(unknown_options_act_as_their_type_says),
