@@ -11,8 +11,9 @@
 
 /** Longest frame: more than any link or offload makes. */
 #define CAP_FRAME_MAX (1u << 22)
-/** LINKTYPE_RAW: the only one that libpcap's calls have another number for (DLT_RAW). */
-#define CAP_LINKTYPE_RAW 101
+/** LINKTYPE_RAW: libpcap's calls have another number for it (DLT_RAW); and OpenBSD's for that. */
+#define CAP_LINKTYPE_RAW         101
+#define CAP_LINKTYPE_RAW_OPENBSD 14
 /** Octets of the headers of the pcap format: of a file, and of a frame in it. */
 #define CAP_PCAP_HEADER 24
 #define CAP_PCAP_RECORD 16

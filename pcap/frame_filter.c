@@ -18,7 +18,8 @@ static void frame_filter_forget(struct frame_filter_program *p)
 static const struct bpf_program *frame_filter_compile(
 	struct frame_filter *t, uint32_t link, struct cap_error *e)
 {
-	pcap_t *p = pcap_open_dead(link == CAP_LINKTYPE_RAW ? DLT_RAW : (int)link, CAP_FRAME_MAX);
+	bool raw = link == CAP_LINKTYPE_RAW || link == CAP_LINKTYPE_RAW_OPENBSD;
+	pcap_t *p = pcap_open_dead(raw ? DLT_RAW : (int)link, CAP_FRAME_MAX);
 	struct frame_filter_program *to = &t->programs[t->oldest];
 	struct bpf_program *bpf = calloc(1, sizeof *bpf);
 	bool compiled = false;

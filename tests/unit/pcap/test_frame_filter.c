@@ -28,6 +28,7 @@ static void test_links(void **state)
 		frame(1, 0, sizeof ethernet - 1),     /* Ethernet */
 		frame(101, 14, sizeof ethernet - 15), /* raw IP */
 		frame(228, 14, sizeof ethernet - 15), /* raw IPv4 */
+		frame(14, 14, sizeof ethernet - 15),  /* raw IP, OpenBSD's */
 		frame(1, 0, sizeof ethernet - 1),
 	};
 	struct cap_error e;
