@@ -114,7 +114,17 @@ static bool stream_may_be(const uint8_t *p, size_t len, const char *key)
 	return memcmp(p, key, len < MPA_KEY_LEN ? len : MPA_KEY_LEN) == 0;
 }
 
-/* The start-up frame was cut by the snap length, or lost; where markers lie is counted from it. */
+/* One of the start-up frames will not be seen: where markers lie is counted from its own, and the
+ * peer's asks for them. */
+static void stream_begin_unstarted(struct stream *s)
+{
+	stream_begin_operation(s);
+	s->guess = false;
+	s->deframe.markers = false;
+	s->joined = true;
+}
+
+/* The start-up frame was cut by the snap length, or lost. */
 static void stream_take_no_start(struct stream *s)
 {
 	if (s->c->id == 0 && stream_peer(s)->phase != STREAM_START) {
@@ -122,9 +132,7 @@ static void stream_take_no_start(struct stream *s)
 		s->phase = STREAM_OVER;
 		return;
 	}
-	stream_begin_operation(s);
-	s->deframe.markers = false;
-	s->joined = true;
+	stream_begin_unstarted(s);
 	if (s->c->id == 0)
 		s->phase = STREAM_LOST; /* the peer's key may be to come */
 	else
@@ -491,6 +499,8 @@ void stream_take_text(struct stream *s, const struct piece *p)
 	}
 	if (p->unmeasured || !stream_push(s, p)) {
 		s->c->not_mpa = s->c->id == 0;
+		if (s->c->id != 0 && s->phase < STREAM_FPDU)
+			stream_begin_unstarted(s);
 		stream_lose(s, p,
 			!p->bytes ? "too much is not in the capture"
 				  : "an FPDU in too many segments");
