@@ -266,7 +266,7 @@ static bool connection_is_near(struct connection *c, unsigned side, const struct
 		row = acked;
 	c->far = row != 0 ? c->far + 1 : 0;
 	if (row == 0 || c->far < row)
-		return own == 0;
+		return row == 0;
 	connection_take_waiting(c, true);
 	connection_jump(s, p->seq);
 	if (p->flags & PACKET_ACK)

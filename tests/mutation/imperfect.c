@@ -295,6 +295,62 @@ static bool imperfect_both_sides_of_nat(const struct variant *all, unsigned i, s
 	return true;
 }
 
+/* ---- holes of more than a window ------------------------------------------------------------ */
+
+/* A copy of a frame, whose ends have sent as much more before. */
+static struct cap_frame imperfect_ahead(
+	const struct cap_frame *f, const uint32_t more[2], uint8_t *copy)
+{
+	int side = imperfect_side(f);
+	struct cap_frame out = *f;
+	struct packet p;
+	uint8_t *tcp;
+
+	if (packet_parse(f, &p) != PACKET_TCP)
+		return out;
+	memcpy(copy, f->bytes, f->captured);
+	out.bytes = copy;
+	tcp = imperfect_tcp(f, &p, copy);
+	store_be32(tcp + 4, p.seq + more[side]);
+	if (p.flags & PACKET_ACK)
+		store_be32(tcp + 8, p.ack + more[!side]);
+	store_be16(tcp + CKSUM_TCP_AT, 0); /* not known */
+	return out;
+}
+
+/* Markers stay where they are; its end is not taken for text that is sent again a moment later. */
+static uint32_t imperfect_hole(struct prng *random)
+{
+	uint32_t len = (1u << 30) + (uint32_t)prng_below(random, (3u << 30) - (128u << 20));
+
+	return len - len % MPA_MARKER_PERIOD;
+}
+
+static bool imperfect_huge_hole(const struct variant *all, unsigned i, struct variant *out)
+{
+	struct prng random = {i};
+	unsigned at = (unsigned)prng_below(&random, all->n);
+	uint32_t more[2] = {imperfect_hole(&random), imperfect_hole(&random)};
+	size_t total = 0, used = 0;
+
+	if (i % 3 != 2)
+		more[i % 3] = 0;
+	for (unsigned k = 0; k < all->n; k++)
+		total += all->frames[k].captured;
+	imperfect_copies = realloc(imperfect_copies, total);
+	if (!imperfect_copies)
+		abort();
+	imperfect_add_range(all, 0, at, out);
+	for (unsigned k = at; k < all->n; k++) {
+		struct cap_frame f =
+			imperfect_ahead(&all->frames[k], more, imperfect_copies + used);
+
+		used += f.captured;
+		variant_add(out, &f);
+	}
+	return i < BY_CHANCE;
+}
+
 /* ---- damage --------------------------------------------------------------------------------- */
 
 /** A copy of a frame with another bit in its segment. @return false: nothing would tell. */
@@ -349,6 +405,7 @@ const struct imperfect_class imperfect_classes[] = {
 	{"drop one", "each frame is missing", imperfect_drop_one},
 	{"drop 10 %", "one frame of ten is missing", imperfect_drop_some},
 	{"drop a run", "2 to 17 frames one after the other are missing", imperfect_drop_run},
+	{"huge hole", "1 to 4 GiB of one end, or of both, are missing", imperfect_huge_hole},
 	{"swap", "two neighbours have changed places", imperfect_swap},
 	{"delay", "a frame is late by 2 to 16", imperfect_delay},
 	{"shuffle", "many frames are late by up to 4", imperfect_shuffle},

@@ -35,7 +35,7 @@ static void responder_early(struct cap_maker *m)
 	cap_maker_start(m);
 	acked = m->seq[0];
 	cap_maker_send(m, 0, 1, 4);
-	unseen(m, 900 * MIB);
+	unseen(m, 32 * MIB);
 	m->seq[0] = acked;
 	cap_maker_send(m, 1, 1, 4);
 }
