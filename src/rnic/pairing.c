@@ -362,6 +362,14 @@ enum pairing_refusal pairing_judge(
 	return pairing_psn_agrees(p, hello->psn) ? PAIRING_TAKEN : PAIRING_OTHER_PSN;
 }
 
+/** The peer has gone before there was a stream. It may come again, and say something else. */
+static void pairing_wait_again(struct pairing *p)
+{
+	p->state = PAIRING_WAITING;
+	p->peer_psn = PAIRING_PSN_UNKNOWN;
+	pairing_leave_ep(p);
+}
+
 void pairing_answer(struct pairing *p, struct rnic_ep *request, const struct pairing_hello *hello)
 {
 	uint8_t data[PAIRING_HELLO_LEN];
@@ -373,11 +381,8 @@ void pairing_answer(struct pairing *p, struct rnic_ep *request, const struct pai
 	p->state = PAIRING_ANSWERED;
 	ep_adopt(request, pairing_on_event, p);
 	ep_leave_listener(request);
-	if (ep_accept(request, &param)) {
-		/* It has gone meanwhile, and will come again. */
-		p->state = PAIRING_WAITING;
-		pairing_leave_ep(p);
-	}
+	if (ep_accept(request, &param))
+		pairing_wait_again(p);
 }
 
 /* ---- what happens to the connection ------------------------------------------------------- */
@@ -393,8 +398,7 @@ static void pairing_on_lost(struct pairing *p, const struct rnic_ep_event *ev)
 			pairing_try_later(p);
 		break;
 	case PAIRING_ANSWERED:
-		p->state = PAIRING_WAITING;
-		pairing_leave_ep(p);
+		pairing_wait_again(p);
 		/* The peer may have asked again before we knew. Not from inside of an upcall. */
 		pairing_start(p, &p->attempt, 0);
 		break;

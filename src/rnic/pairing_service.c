@@ -184,7 +184,9 @@ void pairing_service_claim(struct pairing *p)
 		struct held *next = LIST_NEXT(h, link);
 		struct pairing_hello hello = h->hello;
 
-		if (hello.to_qp == p->qp->num)
+		/* One that has to wait still does so for the rest of its time, and in its turn. */
+		if (hello.to_qp == p->qp->num &&
+			pairing_service_judge(s->rnic, h->ep, &hello) != PAIRING_NOT_READY)
 			pairing_service_take(s, pairing_service_let_go(h), &hello);
 		h = next;
 	}

@@ -206,19 +206,26 @@ static bool is_accepted(const struct llp_mem_peer *s)
 	       !st.reject;
 }
 
-/* A peer has been accepted, has lost that connection, and asks again before we know of it. */
-static void test_held_until_another_is_lost(void **state)
+/** Ours, whose peer is QP 7 of host 0. */
+static void begin_to_wait(void)
 {
-	const struct pairing_hello h = {.to_qp = rnic_qp_num(p.b.qp), .from_qp = 7, .psn = 1};
 	struct rnic_qp_attr attr = {.state = RNIC_QP_RTR,
 		.ird = 4,
 		.path = {.local = llp_mem_endpoint(p.mem, 1, 0).addr,
 			.remote = llp_mem_endpoint(p.mem, 0, 0).addr,
 			.remote_qp = 7}};
-	struct llp_mem_peer s[2];
 
 	assert_int_equal(
 		rnic_qp_modify(p.b.qp, RNIC_QP_STATE | RNIC_QP_PATH | RNIC_QP_IRD, &attr), 0);
+}
+
+/* A peer has been accepted, has lost that connection, and asks again before we know of it. */
+static void test_held_until_another_is_lost(void **state)
+{
+	const struct pairing_hello h = {.to_qp = rnic_qp_num(p.b.qp), .from_qp = 7, .psn = 1};
+	struct llp_mem_peer s[2];
+
+	begin_to_wait();
 	knock_for(&s[0], &h);
 	assert_true(is_accepted(&s[0]));
 	knock_for(&s[1], &h);
@@ -227,6 +234,50 @@ static void test_held_until_another_is_lost(void **state)
 	pair_advance(&p, 1);
 	assert_true(is_accepted(&s[1]));
 	llp_mem_peer_done(&s[1]);
+	pair_run(&p);
+}
+
+/* Though the connection before it was lost, one of a QP that is not ready waits no longer. */
+static void test_held_no_longer_than_once(void **state)
+{
+	const struct pairing_hello h = {.to_qp = rnic_qp_num(p.b.qp), .from_qp = 7, .psn = 1};
+	struct llp_mem_peer s[3];
+
+	begin_to_wait();
+	knock_for(&s[0], &h);
+	knock_for(&s[1], &h);
+	knock_for(&s[2], &h);
+	pair_advance(&p, PAIRING_HOLD_MS - 10);
+	llp_mem_peer_done(&s[0]);
+	pair_advance(&p, 1);
+	assert_int_equal(is_accepted(&s[1]) + is_accepted(&s[2]), 1);
+	assert_int_equal(requests(), 1);
+	pair_advance(&p, 20);
+	assert_int_equal(requests(), 0);
+	for (unsigned i = 1; i < 3; i++)
+		llp_mem_peer_done(&s[i]);
+	pair_run(&p);
+}
+
+/* What the starting PSN is to be is what the one says that comes, not the one that has gone. */
+static void test_psn_of_one_that_has_gone(void **state)
+{
+	struct pairing_hello h = {.to_qp = rnic_qp_num(p.b.qp), .from_qp = 7, .psn = 1};
+	struct rnic_qp_attr attr = {.state = RNIC_QP_RTS, .sq_psn = 2, .ord = 4};
+	struct llp_mem_peer s;
+
+	begin_to_wait();
+	knock_for(&s, &h);
+	assert_true(is_accepted(&s));
+	llp_mem_peer_done(&s);
+	pair_advance(&p, 1);
+	assert_int_equal(
+		rnic_qp_modify(p.b.qp, RNIC_QP_STATE | RNIC_QP_SQ_PSN | RNIC_QP_ORD, &attr), 0);
+	assert_int_equal(rnic_qp_get_state(p.b.qp), RNIC_QP_RTS);
+	h.psn = 2;
+	knock_for(&s, &h);
+	assert_true(is_accepted(&s));
+	llp_mem_peer_done(&s);
 	pair_run(&p);
 }
 
@@ -368,6 +419,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_held_and_let_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_held_while_all_stand_still, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_held_until_another_is_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_held_no_longer_than_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_psn_of_one_that_has_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_greedy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_closed, setup, teardown),
