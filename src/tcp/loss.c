@@ -382,8 +382,8 @@ void tcp_loss_timer(struct tcp_conn *c)
 		tcp_loss_reorder_timeout(c);
 		break;
 	case TCP_TIMER_PROBE:
-		tcp_tlp_timeout(c);
-		c->rec.rto_from = c->s->now; /* RFC 8985 section 7.3: the last resort, anew */
+		if (tcp_tlp_timeout(c)) /* RFC 8985 section 7.3: the last resort, anew */
+			c->rec.rto_from = c->s->now;
 		tcp_loss_run_timer(c, 0);
 		break;
 	default:

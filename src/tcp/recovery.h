@@ -44,7 +44,7 @@ struct tcp_recovery {
 
 	bool tlp_out : 1;      /**< a tail loss probe is not acknowledged yet */
 	bool tlp_rexmit : 1;   /**< it was no new text */
-	bool tlp_unfit : 1;    /**< no round trip was measured since the last probe */
+	bool tlp_unfit : 1;    /**< no round trip was measured since one was due */
 	uint8_t timer : 2;     /**< enum tcp_timer_kind */
 	uint8_t frto : 2;      /**< enum tcp_frto */
 	uint8_t frto_left : 2; /**< new records that step 3 may still send */

@@ -33,19 +33,20 @@ static uint32_t tcp_tlp_flight(const struct tcp_conn *c)
 	return q->nxt ? u32_max(tcp_flight(c), tcp_sendq_at(q, q->nxt - 1)->tx_in_flight) : 0;
 }
 
-void tcp_tlp_timeout(struct tcp_conn *c)
+bool tcp_tlp_timeout(struct tcp_conn *c)
 {
 	uint32_t flight = tcp_tlp_flight(c); /* sending it again forgets that */
 	int sent = tcp_send_loss_probe(c);
 
+	c->rec.tlp_unfit = true;
 	if (sent < 0)
-		return;
+		return false;
 	c->repair.tlp_flight = flight;
 	c->rec.tlp_rexmit = sent > 0;
 	c->rec.tlp_out = true;
-	c->rec.tlp_unfit = true;
 	c->repair.tlp_end = c->snd_nxt;
 	c->rec.tlp_probes += c->rec.tlp_probes < UINT16_MAX;
+	return true;
 }
 
 /** The probe repaired a loss that was not noticed otherwise: answer it as fast recovery would. */

@@ -15,8 +15,8 @@ bool tcp_tlp_wanted(const struct tcp_conn *c);
 /** How long from now, in ns. */
 uint64_t tcp_tlp_pto(const struct tcp_conn *c);
 
-/** It is time: section 7.3. */
-void tcp_tlp_timeout(struct tcp_conn *c);
+/** It is time: section 7.3. @return false: it cannot be sent, and the timeout is next. */
+bool tcp_tlp_timeout(struct tcp_conn *c);
 
 /** Section 7.4: what this ACK says of the probe, and whether it repaired a loss. */
 void tcp_tlp_on_ack(struct tcp_conn *c, const struct tcp_ack_info *n);

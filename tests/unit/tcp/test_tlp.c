@@ -56,6 +56,31 @@ static void test_one_probe_then_the_timeout(void **state)
 	host_end(&f.h);
 }
 
+/**
+ * The path took less than what is in flight, and no more may be cut but the oldest: there is no
+ * probe. The timeout is next, when it would have been without one.
+ */
+static void test_the_timeout_follows_a_probe_that_cannot_be_sent(void **state)
+{
+	uint64_t due;
+	struct heard a;
+
+	flight_start(&f, SACK);
+	due = f.c->rec.rto_from + tcp_rto_get(&f.c->rto);
+	f.h.ip.path_mtu = 600;
+	f.c->s->tx_limit = 1;
+	host_advance(&f.h, due - 1 - f.h.now);
+	host_expect_none(&f.h);
+	assert_int_equal(f.c->rec.tlp_probes, 0);
+	assert_int_equal(f.c->timeouts, 0);
+	host_advance(&f.h, 10 * MS);
+	assert_int_equal(f.c->timeouts, 1);
+	host_expect(&f.h, &a);
+	assert_int_equal(a.h.seq, f.first);
+	assert_int_equal(a.len, f.c->emss);
+	host_end(&f.h);
+}
+
 static void test_no_second_probe_without_a_round_trip(void **state)
 {
 	flight_start(&f, SACK);
@@ -242,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_a_lost_tail_is_repaired_without_timeout),
 		cmocka_unit_test(test_new_text_is_the_better_probe),
 		cmocka_unit_test(test_one_probe_then_the_timeout),
+		cmocka_unit_test(test_the_timeout_follows_a_probe_that_cannot_be_sent),
 		cmocka_unit_test(test_no_second_probe_without_a_round_trip),
 		cmocka_unit_test(test_little_in_flight_waits_for_a_delayed_ack),
 		cmocka_unit_test(test_a_repair_is_a_loss_for_congestion_control),
