@@ -164,7 +164,7 @@ void host_init(struct host *h, const char *a, const struct tcp_stack_config *twe
 	ip_double_init(&h->ip, 1500, a);
 	h->now = 1000 * 1000 * MS;
 	timer_wheel_init(&h->wheel, h->now);
-	h->pool = test_pool(name, 4095, 2048);
+	h->pool = test_pool(name, HOST_PACKETS, 2048);
 	h->app.take = SIZE_MAX;
 	cfg.ip = &h->ip;
 	cfg.wheel = &h->wheel;
@@ -189,6 +189,21 @@ void host_end(struct host *h)
 void host_round(struct host *h)
 {
 	tcp_round_end(h->tcp);
+}
+
+void host_take_packets(struct host *h, unsigned left)
+{
+	while (rte_mempool_avail_count(h->pool) > left) {
+		assert_true(h->n_taken < HOST_PACKETS);
+		h->taken[h->n_taken] = rte_pktmbuf_alloc(h->pool);
+		assert_non_null(h->taken[h->n_taken++]);
+	}
+}
+
+void host_give_packets(struct host *h)
+{
+	rte_pktmbuf_free_bulk(h->taken, h->n_taken);
+	h->n_taken = 0;
 }
 
 void host_advance(struct host *h, uint64_t ns)

@@ -38,6 +38,9 @@ struct app {
 	int refuse; /**< what accept answers */
 };
 
+/** What its pool has. */
+#define HOST_PACKETS 4095
+
 struct host {
 	struct ip_stack ip;
 	struct timer_wheel wheel;
@@ -47,6 +50,8 @@ struct host {
 	struct llp_listener *listener;
 	uint64_t now;
 	struct app app;
+	struct rte_mbuf *taken[HOST_PACKETS]; /**< by host_take_packets() */
+	unsigned n_taken;
 };
 
 /** The last segment that host_expect() took: header and text. */
@@ -72,6 +77,10 @@ unsigned host_sent_within(struct host *h, uint64_t ns);
 
 /** The end of a round. */
 void host_round(struct host *h);
+
+/** Of the pool's packets @p left are left, until they are given back. */
+void host_take_packets(struct host *h, unsigned left);
+void host_give_packets(struct host *h);
 
 /** As llp_accept_fn: @p user is a struct app, which takes the connection. */
 int host_accept(void *user, struct llp *l);

@@ -352,24 +352,6 @@ static void test_the_peers_window_is_not_the_network(void **state)
 	host_end(&h);
 }
 
-static struct rte_mbuf *taken[4096];
-static unsigned n_taken;
-
-/** Of the pool's packets @p left are left. */
-static void take_packets(unsigned left)
-{
-	for (n_taken = 0; rte_mempool_avail_count(h.pool) > left; n_taken++) {
-		assert_true(n_taken < 4096);
-		taken[n_taken] = rte_pktmbuf_alloc(h.pool);
-		assert_non_null(taken[n_taken]);
-	}
-}
-
-static void give_packets_back(void)
-{
-	rte_pktmbuf_free_bulk(taken, n_taken);
-}
-
 /** The peer has a window of @p wnd for a record of 700 bytes. */
 static void send_into_window(uint16_t wnd)
 {
@@ -449,11 +431,11 @@ static void test_narrow_window_that_moves_is_probed(void **state)
 static void test_narrow_window_without_a_packet_is_probed(void **state)
 {
 	send_into_window(300);
-	take_packets(0);
+	host_take_packets(&h, 0);
 	host_advance(&h, 500 * MS);
 	assert_true(tcp_stack_stats(h.tcp)->pool_empty > 0);
 	assert_int_equal(c->sendq.count, 1); /* it is not cut */
-	give_packets_back();
+	host_give_packets(&h);
 	ip_double_drain(&h.ip);
 	host_advance(&h, 1000 * MS);
 	expect_text(p.ack, 300);
@@ -472,10 +454,10 @@ static void test_fin_goes_to_a_closed_window(void **state)
 	peer_send(&p, 0, NULL, 0);
 	llp_shutdown(h.app.llp);
 	host_expect_none(&h);
-	take_packets(0); /* there is none for it yet */
+	host_take_packets(&h, 0); /* there is none for it yet */
 	host_advance(&h, 500 * MS);
 	host_expect_none(&h);
-	give_packets_back();
+	host_give_packets(&h);
 	host_advance(&h, 400 * MS);
 	host_expect(&h, &a);
 	assert_int_equal(a.h.seq, p.ack);
@@ -580,14 +562,14 @@ static void test_empty_pool_is_survived(void **state)
 {
 	start(TCP_HAS_MSS);
 	queue(100, false);
-	take_packets(0);
+	host_take_packets(&h, 0);
 	assert_null(llp_reserve(h.app.llp, 10, false));
 	llp_push(h.app.llp); /* needs no packet */
 	expect_text(p.ack, 100);
 	llp_shutdown(h.app.llp);
 	host_expect_none(&h);
 	assert_true(tcp_stack_stats(h.tcp)->pool_empty > 0);
-	give_packets_back();
+	host_give_packets(&h);
 	host_round(&h);
 	{
 		struct heard a;
