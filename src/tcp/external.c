@@ -49,13 +49,15 @@ static void tcp_external_loan_free(void *addr, void *loan)
 	free(l);
 }
 
-/** @return false: there is no memory. */
+/** @return false: there is no memory, or there are so many loans that no more can be counted. */
 static bool tcp_external_lend(struct tcp_conn *c)
 {
 	struct tcp_external_loan *l = c->loan;
 
 	if (l)
 		return true;
+	if (rte_mbuf_ext_refcnt_read(&c->s->zeros->shared) == UINT16_MAX)
+		return false;
 	l = malloc(sizeof *l);
 	if (!l)
 		return false;
@@ -146,8 +148,13 @@ static void tcp_external_fail(struct tcp_conn *c)
 
 int tcp_external_own_record(struct tcp_conn *c, uint32_t i)
 {
-	int r = c->closing_early ? -ENOMEM : tcp_sendq_own(&c->sendq, i, c->s->cfg.pool);
+	int r;
 
+	if (c->closing_early)
+		return -ENOMEM;
+	do
+		r = tcp_sendq_own(&c->sendq, i, c->s->cfg.pool);
+	while (r == -ENOMEM && tcp_stack_refill(c->s));
 	if (r == -EFAULT)
 		tcp_external_fail(c);
 	return r ? -ENOMEM : 0;

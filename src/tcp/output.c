@@ -156,11 +156,28 @@ int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len)
 /** Cut record @p i behind its first @p len bytes. @return 0, -ENOMEM. */
 static int tcp_output_cut(struct tcp_conn *c, uint32_t i, uint32_t len)
 {
-	if (tcp_conn_send_room(c) || tcp_external_own_record(c, i) ||
-		tcp_sendq_split(&c->sendq, i, len, c->s->cfg.pool))
+	int r;
+
+	if (tcp_conn_send_room(c) || tcp_external_own_record(c, i))
 		return -ENOMEM;
-	c->s->tx_held++;
-	return 0;
+	do
+		r = tcp_sendq_split(&c->sendq, i, len, c->s->cfg.pool);
+	while (r && tcp_stack_refill(c->s));
+	c->s->tx_held += r == 0;
+	return r;
+}
+
+/** Let record @p i have a packet that the port has no part in. @return 0, -ENOMEM. */
+static int tcp_output_renew(struct tcp_conn *c, uint32_t i)
+{
+	int r;
+
+	if (rte_mbuf_refcnt_read(tcp_sendq_at(&c->sendq, i)->m) == 1)
+		return 0;
+	do
+		r = tcp_sendq_renew(&c->sendq, i, c->s->cfg.pool);
+	while (r && tcp_stack_refill(c->s));
+	return r;
 }
 
 static bool tcp_output_was_sent(const struct tcp_conn *c, uint32_t i)
@@ -192,8 +209,8 @@ static int tcp_output_ready_external(struct tcp_conn *c, uint32_t i)
 /** Make record @p i fit for sending: not larger than a segment, nor still with the port. */
 static int tcp_output_ready_record(struct tcp_conn *c, uint32_t i)
 {
-	struct tcp_stack *s = c->s;
-	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
+	const struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
+	const struct tcp_stack *s = c->s;
 
 	if ((r->flags & TCP_REC_EXTERNAL) && tcp_output_ready_external(c, i))
 		return -ENOMEM;
@@ -205,11 +222,8 @@ static int tcp_output_ready_record(struct tcp_conn *c, uint32_t i)
 			return -ENOMEM;
 		if (tcp_output_cut(c, i, c->emss))
 			return -ENOMEM;
-		r = tcp_sendq_at(&c->sendq, i);
 	}
-	if (rte_mbuf_refcnt_read(r->m) > 1 && tcp_sendq_renew(&c->sendq, i, s->cfg.pool))
-		return -ENOMEM;
-	return 0;
+	return tcp_output_renew(c, i);
 }
 
 static int tcp_output_send_fin(struct tcp_conn *c, const struct tcp_record *r)

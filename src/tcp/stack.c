@@ -162,6 +162,14 @@ struct llp_stack *tcp_llp_stack(struct tcp_stack *s)
 	return &s->llp;
 }
 
+bool tcp_stack_refill(struct tcp_stack *s)
+{
+	bool any = s->mbuf_cache.n != 0;
+
+	tcp_mbuf_cache_give_back(&s->mbuf_cache);
+	return any;
+}
+
 struct rte_mbuf *tcp_stack_packet(struct tcp_stack *s)
 {
 	struct rte_mbuf *m = tcp_mbuf_cache_take(&s->mbuf_cache);
@@ -169,10 +177,8 @@ struct rte_mbuf *tcp_stack_packet(struct tcp_stack *s)
 	if (m)
 		return m;
 	m = rte_pktmbuf_alloc(s->cfg.pool);
-	if (unlikely(!m && s->mbuf_cache.n)) {
-		tcp_mbuf_cache_give_back(&s->mbuf_cache);
+	if (unlikely(!m && tcp_stack_refill(s)))
 		m = rte_pktmbuf_alloc(s->cfg.pool);
-	}
 	if (unlikely(!m))
 		s->stats.pool_empty++;
 	return m;
