@@ -89,6 +89,7 @@ static int tcp_output_send_text(struct tcp_conn *c, uint32_t i, struct ip_patter
 	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 	bool first = pattern && tcp_output_is_first(c, i), last = i + 1 == c->sendq.count;
 	bool ect = tcp_ecn_capable(c) && tcp_output_is_new_text(c, r);
+	bool cwr = ect && c->cwr_pending; /* RFC 3168 section 6.1.2: on the first new text */
 	int err;
 
 	struct tcp_segment h;
@@ -98,10 +99,8 @@ static int tcp_output_send_text(struct tcp_conn *c, uint32_t i, struct ip_patter
 	tcp_segment_begin(c, &h, r->seq, last ? TCP_ACK | TCP_PSH : TCP_ACK);
 	if (r->flags & TCP_REC_FIN)
 		h.flags |= TCP_FIN;
-	if (ect && c->cwr_pending) { /* section 6.1.2: on the first new text */
+	if (cwr)
 		h.flags |= TCP_CWR;
-		c->cwr_pending = false;
-	}
 	if (c->emss > r->len)
 		tcp_segment_add_sack(c, &h, c->emss - r->len);
 	hlen = tcp_wire_len(&h);
@@ -118,11 +117,14 @@ static int tcp_output_send_text(struct tcp_conn *c, uint32_t i, struct ip_patter
 	} else {
 		rte_mbuf_refcnt_update(m, 1);
 	}
-	tcp_output_count_text(c, r);
 	c->path.tos |= ect ? TCP_ECN_ECT0 : 0;
 	err = first ? tcp_segment_send_first(c, m, tcp_output_text_sum(r), pattern)
 		    : tcp_segment_send(c, m, tcp_output_text_sum(r));
 	c->path.tos &= (uint8_t)~TCP_ECN_MASK;
+	if (err == -EMSGSIZE)
+		return err;
+	tcp_output_count_text(c, r);
+	c->cwr_pending &= !cwr;
 	return err;
 }
 
