@@ -137,8 +137,7 @@ static void tcp_timers_syn_timeout(struct tcp_conn *c)
 	tcp_rto_expired(&c->rto);
 	tcp_conn_doubt_path(c);
 	tcp_send_syn(c);
-	if (c->state != TCP_CLOSED)
-		tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
+	tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
 }
 
 /**
@@ -151,7 +150,7 @@ static void tcp_timers_persist_timeout(struct tcp_conn *c)
 		tcp_conn_doubt_path(c);
 	tcp_rto_expired(&c->rto);
 	tcp_send_window_probe(c);
-	if (c->persist && c->state != TCP_CLOSED)
+	if (c->persist)
 		tcp_timers_set_rtx(c, c->s->now + tcp_timers_interval(c));
 }
 

@@ -95,6 +95,54 @@ static void test_table_full(void **state)
 	host_end(&h);
 }
 
+/** The address is gone before the handshake is complete, and comes back. */
+static void test_no_route_for_what_was_agreed(void **state)
+{
+	unsigned addresses;
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	hear_syn_from(RPORT);
+	host_expect(&h, &a);
+	addresses = h.ip.n_addr;
+	h.ip.n_addr = 0;
+	p = (struct peer){.h = &h, .lport = PORT, .wnd = 5000};
+	peer_send_at(&p, TCP_ACK, 1001, a.h.seq + 1, NULL, 0);
+	assert_int_equal(h.app.accepted, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->accept_overflows, 1);
+	assert_int_equal(h.tcp->table.count, 0);
+	h.ip.n_addr = addresses;
+	peer_send_at(&p, TCP_ACK, 1001, a.h.seq + 1, NULL, 0);
+	assert_int_equal(h.app.accepted, 1);
+	host_end(&h);
+}
+
+/** Who asks to see what was never sent has no ACK sent for it, before there is one to send. */
+static void test_nothing_is_acknowledged_before_it_came(void **state)
+{
+	struct tcp_segment syn = {
+		.seq = 1000, .flags = TCP_SYN | TCP_ACK, .wnd = 5000, .has = TCP_HAS_MSS, .mss = 1460};
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_connect(&h);
+	host_expect(&h, &a);
+	llp_resume(h.app.llp);
+	assert_true(tcp_conn_of(h.app.llp)->ack_now);
+	host_round(&h);
+	host_expect_none(&h);
+	syn.ack = a.h.seq + 1;
+	host_hear(&h, a.h.sport, &syn, NULL);
+	host_round(&h);
+	assert_int_equal(h.app.connected, 1);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_ACK);
+	assert_int_equal(a.h.ack, 1001);
+	host_expect_none(&h);
+	host_end(&h);
+}
+
 /** A SYN that there is no room for is not answered: the peer's next one may find some. */
 static void test_syn_waits_for_room(void **state)
 {
@@ -263,6 +311,8 @@ int main(void)
 		cmocka_unit_test(test_emss_ipv6),
 		cmocka_unit_test(test_tiny_mss_is_raised),
 		cmocka_unit_test(test_table_full),
+		cmocka_unit_test(test_no_route_for_what_was_agreed),
+		cmocka_unit_test(test_nothing_is_acknowledged_before_it_came),
 		cmocka_unit_test(test_time_wait_holds_no_packets),
 		cmocka_unit_test(test_info_and_listing),
 		cmocka_unit_test(test_walk),

@@ -356,6 +356,36 @@ static void test_an_owed_ack_that_lets_text_go_is_settled_first(void **state)
 	host_end(&h);
 }
 
+/** So may what the peer's new window has room for, or what fits a path that has changed. */
+static void test_an_owed_ack_that_opens_the_window_is_settled_first(void **state)
+{
+	struct heard a;
+
+	start_with_flight();
+	c->snd_wnd = 1;
+	answer("x");
+	assert_ptr_equal(h.tcp->owed_ack.c, c);
+	app_send(&h.app, "b", 1);
+	assert_null(h.tcp->owed_ack.c);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, 1);
+	assert_int_equal(c->snd_una + 1, c->snd_nxt);
+	host_round(&h);
+	host_end(&h);
+	start_with_flight();
+	answer("x");
+	assert_ptr_equal(h.tcp->owed_ack.c, c);
+	h.ip.path_mtu = c->path.mtu = 576;
+	app_send_pattern(&h.app, 0, 600);
+	assert_null(h.tcp->owed_ack.c);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, c->emss);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, 600 - c->emss);
+	host_round(&h);
+	host_end(&h);
+}
+
 /** What goes first is a repair: the books name it, and the new text goes as well, once. */
 static void test_an_owed_ack_is_settled_before_a_repair(void **state)
 {
@@ -428,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_owed_ack_is_settled_before_a_timer),
 		cmocka_unit_test(test_a_reply_leaves_before_the_owed_ack),
 		cmocka_unit_test(test_an_owed_ack_that_lets_text_go_is_settled_first),
+		cmocka_unit_test(test_an_owed_ack_that_opens_the_window_is_settled_first),
 		cmocka_unit_test(test_an_owed_ack_is_settled_before_a_repair),
 		cmocka_unit_test(test_ack_that_lets_text_go_is_not_owed),
 		cmocka_unit_test(test_nothing_is_owed_to_what_is_closed),

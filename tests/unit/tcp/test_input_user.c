@@ -37,12 +37,14 @@ static void test_user_takes_a_part(void **state)
 	host_end(&h);
 }
 
-static size_t readable_twice(
+static unsigned resumes; /**< showings in which the user asks for more */
+
+static size_t readable_resumed(
 	void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
 {
 	struct app *a = user;
 
-	if (a->shows == 0)
+	if (a->shows < resumes)
 		llp_resume(a->llp);
 	return app_ops.readable(user, v, n, total, need);
 }
@@ -52,14 +54,29 @@ static void test_resume_inside_readable(void **state)
 {
 	struct llp_user_ops ops = app_ops;
 
+	ops.readable = readable_resumed;
+	for (resumes = 1; resumes < 3; resumes++) {
+		start(0);
+		llp_set_user(h.app.llp, &ops, &h.app);
+		h.app.take = 4 - resumes;
+		peer_send(&p, 0, "abcde", 5);
+		assert_int_equal(h.app.shows, resumes + 1);
+		assert_int_equal(h.app.n_got, 5);
+		assert_memory_equal(h.app.got, "abcde", 5);
+		host_end(&h);
+	}
+}
+
+/** Who ends it in the text does not hear of the FIN behind. */
+static void test_user_ends_it_before_a_fin(void **state)
+{
 	start(0);
-	ops.readable = readable_twice;
-	llp_set_user(h.app.llp, &ops, &h.app);
-	h.app.take = 3;
-	peer_send(&p, 0, "abcde", 5);
-	assert_int_equal(h.app.shows, 2);
-	assert_int_equal(h.app.n_got, 5);
-	assert_memory_equal(h.app.got, "abcde", 5);
+	h.app.abort_in_readable = true;
+	peer_send(&p, TCP_FIN, "abc", 3);
+	assert_int_equal(h.app.shows, 1);
+	assert_int_equal(h.app.eof, 0);
+	assert_int_equal(h.tcp->stats.connections, 0);
+	ip_double_drain(&h.ip);
 	host_end(&h);
 }
 
@@ -628,6 +645,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_user_takes_a_part),
 		cmocka_unit_test(test_resume_inside_readable),
+		cmocka_unit_test(test_user_ends_it_before_a_fin),
 		cmocka_unit_test(test_user_lets_go_before_what_lay_behind_a_gap),
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_need_is_forgotten_at_fin),

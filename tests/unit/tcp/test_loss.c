@@ -125,6 +125,22 @@ static void test_duplicates_without_news_do_not_count_with_sack(void **state)
 	host_end(&f.h);
 }
 
+/** What is believed lost only when the timeout is over waits for that. */
+static void test_the_timeout_comes_before_reordering_is_over(void **state)
+{
+	flight_start(&f, SACK);
+	f.c->rec.rto_from = f.h.now + MS - tcp_rto_get(&f.c->rto);
+	flight_sack(&f, 0, 5, 6);
+	assert_int_equal(f.c->rec.timer, TCP_TIMER_RTO);
+	host_expect_none(&f.h);
+	host_advance(&f.h, 2 * MS);
+	assert_int_equal(f.c->timeouts, 1);
+	flight_expect(&f, 0);
+	flight_ack(&f, 10);
+	assert_int_equal(tcp_flight(f.c), 0);
+	host_end(&f.h);
+}
+
 static void test_senseless_blocks(void **state)
 {
 	/* Inverted, long ago, beyond what was sent, empty, the byte that the ACK asks for. */
@@ -412,6 +428,7 @@ int main(void)
 		cmocka_unit_test(test_text_or_window_make_no_duplicate),
 		cmocka_unit_test(test_sack_tells_which),
 		cmocka_unit_test(test_duplicates_without_news_do_not_count_with_sack),
+		cmocka_unit_test(test_the_timeout_comes_before_reordering_is_over),
 		cmocka_unit_test(test_senseless_blocks),
 		cmocka_unit_test(test_blocks_of_one_ack_are_no_reordering),
 		cmocka_unit_test(test_timeout_sends_the_first_and_doubles),

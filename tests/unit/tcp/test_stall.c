@@ -12,7 +12,8 @@ static struct host h;
 static struct peer p[PEERS];
 static struct llp *l[PEERS];
 static unsigned closed;
-static struct llp **also; /**< the user of one that ends ends this one too */
+static struct llp **also; /**< the user of one that ends ends this one too, */
+static bool lets_go;      /**< or lets go of it */
 static int last_error;
 
 static void on_closed(void *user, int error)
@@ -21,7 +22,7 @@ static void on_closed(void *user, int error)
 	last_error = error;
 	*(struct llp **)user = NULL;
 	if (also) {
-		llp_abort(*also);
+		(lets_go ? llp_release : llp_abort)(*also);
 		*also = NULL;
 		also = NULL;
 	}
@@ -301,12 +302,15 @@ static void test_one_peer_has_so_many(void **state)
 	}
 }
 
-/** Room is made for one whose user ends it when told of that. */
+/** Room is made for one whose user ends it, or lets go of it, when told of that. */
 static void test_one_that_is_to_have_room_ends(void **state)
 {
 	const struct tcp_stack_config cfg = {.max_stalled_per_peer = 2};
 
-	for (unsigned in_flight = 0; in_flight < 2; in_flight++) {
+	for (unsigned way = 0; way < 4; way++) {
+		bool in_flight = way & 1;
+
+		lets_go = way & 2;
 		start(&cfg);
 		queue(l[0], 2);
 		queue(l[1], 3);
@@ -324,8 +328,29 @@ static void test_one_that_is_to_have_room_ends(void **state)
 		assert_null(l[1]);
 		assert_null(l[2]);
 		assert_int_equal(h.tcp->stalls.peers.count, 1);
+		assert_int_equal(h.tcp->orphans.count, lets_go);
+		host_advance(&h, 120000 * MS); /* nobody waits for a window of an orphan's peer */
+		assert_int_equal(h.tcp->orphans.count, 0);
 		end();
 	}
+}
+
+/** One that is stalled and is refused a packet asks nobody to give way for it. */
+static void test_a_stalled_one_wants_nothing(void **state)
+{
+	start(NULL);
+	queue(l[0], 1);
+	stall(1);
+	assert_true(tcp_conn_of(l[0])->stalled);
+	h.tcp->tx_limit = h.tcp->tx_hard_limit = 0;
+	assert_int_equal(queue(l[0], 1), 0);
+	assert_int_equal(h.tcp->tx_wanted, 0);
+	assert_int_equal(queue(l[1], 1), 0);
+	assert_int_equal(h.tcp->tx_wanted, 1);
+	host_round(&h);
+	assert_null(l[0]);
+	assert_int_equal(closed, 1);
+	end();
 }
 
 /** What waits for a window that is closed from the beginning, or closes. */
@@ -366,6 +391,7 @@ int main(void)
 		cmocka_unit_test(test_flapping_window_is_closed),
 		cmocka_unit_test(test_one_peer_has_so_many),
 		cmocka_unit_test(test_one_that_is_to_have_room_ends),
+		cmocka_unit_test(test_a_stalled_one_wants_nothing),
 		cmocka_unit_test(test_closed_window_holds_little),
 	};
 

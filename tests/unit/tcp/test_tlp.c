@@ -239,6 +239,31 @@ static void test_both_arrived_says_a_duplicate_ack(void **state)
 	spurious(tell_by_duplicate);
 }
 
+/** The window has fallen for a mark meanwhile: once for both. */
+static void test_a_repair_beside_a_mark_costs_nothing_more(void **state)
+{
+	uint32_t cwnd;
+
+	flight_start(&f, SACK);
+	f.c->ecn.on = true;
+	flight_ack(&f, 9);
+	host_advance(&f.h, 2 * RTT + 60 * MS);
+	flight_expect(&f, 9);
+	flight_make(&f, 1);
+	ip_double_drain(&f.h.ip);
+	f.p.ack = f.first + 10 * LEN;
+	peer_send(&f.p, TCP_ECE, NULL, 0);
+	assert_int_equal(f.c->ca_state, TCP_CA_CWR);
+	assert_true(f.c->rec.tlp_out);
+	cwnd = f.c->cc.ssthresh;
+	flight_ack(&f, 11);
+	assert_false(f.c->rec.tlp_out);
+	assert_int_equal(f.c->ca_state, TCP_CA_OPEN);
+	assert_int_equal(f.c->cc.ssthresh, cwnd);
+	assert_int_equal(f.c->cc.cwnd, cwnd);
+	host_end(&f.h);
+}
+
 static void test_none_without_sack(void **state)
 {
 	flight_start(&f, 0);
@@ -276,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_both_arrived_says_an_ack_of_all),
 		cmocka_unit_test(test_both_arrived_says_dsack),
 		cmocka_unit_test(test_both_arrived_says_a_duplicate_ack),
+		cmocka_unit_test(test_a_repair_beside_a_mark_costs_nothing_more),
 		cmocka_unit_test(test_none_without_sack),
 		cmocka_unit_test(test_the_fin_is_probed),
 	};
