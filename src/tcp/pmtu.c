@@ -90,7 +90,7 @@ void tcp_pmtu_path_changed(struct tcp_conn *c)
 	}
 	/* RFC 1191 section 6.3 raises it and waits for messages, which may not come. Where probes
 	 * cannot tell, that is all that one can do. */
-	if (!c->sack_on || !tcp_synchronized(c))
+	if (!c->sack_on)
 		tcp_pmtu_use(c, mtu);
 	else if (tcp_pmtu_most(c) > c->mtu)
 		tcp_pmtu_search(c, tcp_pmtu_most(c));

@@ -95,7 +95,8 @@ void tcp_stack_set_clock(struct tcp_stack *s, uint64_t now);
 /** A packet with TCP's and IP's headroom in front, or NULL (counted). */
 struct rte_mbuf *tcp_stack_packet(struct tcp_stack *s);
 
-/** Who takes of the pool alone found it empty: give back what is done with. @return false: nothing. */
+/** Who takes of the pool alone found it empty: give back what is done with. @return false: nothing.
+ */
 bool tcp_stack_refill(struct tcp_stack *s);
 
 #endif

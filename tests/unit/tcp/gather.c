@@ -54,8 +54,7 @@ void gather_read(struct gather *g)
 void gather_start(struct gather *g, unsigned mbufs)
 {
 	struct tcp_stack_config tweak = {
-		.external = {
-			.map = map, .unmap = unmap, .settle = settle, .drop = drop, .ctx = g}};
+		.external = {.map = map, .unmap = unmap, .settle = settle, .drop = drop, .ctx = g}};
 
 	test_eal_init();
 	g->pool = tweak.external.pool = test_pool("external", mbufs, 0);

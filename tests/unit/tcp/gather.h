@@ -17,15 +17,15 @@ struct gather {
 	struct host h;
 	struct peer p;
 	struct tcp_conn *c;
-	struct rte_mempool *pool;   /**< of mbufs for parts */
-	struct llp_memory *memory;  /**< of bytes */
-	uint8_t *bytes;             /**< 2 * LEN of the program's, by malloc() */
-	unsigned mapped, settled;   /**< regions; how often the port was asked to let go */
-	unsigned settles;           /**< how often that helps */
-	int map_error;              /**< what mapping answers */
+	struct rte_mempool *pool;     /**< of mbufs for parts */
+	struct llp_memory *memory;    /**< of bytes */
+	uint8_t *bytes;               /**< 2 * LEN of the program's, by malloc() */
+	unsigned mapped, settled;     /**< regions; how often the port was asked to let go */
+	unsigned settles;             /**< how often that helps */
+	int map_error;                /**< what mapping answers */
 	struct rte_mbuf *with_device; /**< what the port lets go of when it is asked to */
-	uint8_t text[SIZE];         /**< of a record, as the peer should see it */
-	uint32_t seq;               /**< of the first */
+	uint8_t text[SIZE];           /**< of a record, as the peer should see it */
+	uint32_t seq;                 /**< of the first */
 };
 
 /** An accepted connection, with memory; the port has @p mbufs for parts of frames. */

@@ -133,4 +133,3 @@ void path_too_big(struct path *path, uint32_t seq, uint16_t mtu)
 {
 	path_too_big_for(path, PORT, seq, mtu);
 }
-

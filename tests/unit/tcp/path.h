@@ -17,8 +17,8 @@ struct path {
 	struct peer p;
 	struct tcp_conn *c;
 	uint16_t mtu;
-	uint32_t irs, nxt; /**< in order so far */
-	uint32_t made;     /**< bytes that were queued */
+	uint32_t irs, nxt;    /**< in order so far */
+	uint32_t made;        /**< bytes that were queued */
 	bool got[PATH_BYTES]; /**< by offset from irs */
 	bool dsacks;
 	uint32_t unlucky; /**< the segment that begins here is dropped so many times */

@@ -118,11 +118,38 @@ static void test_no_route_for_what_was_agreed(void **state)
 	host_end(&h);
 }
 
+/** A queue that is empty keeps its ring for what is being written. */
+static void test_ring_stays_for_what_is_written(void **state)
+{
+	struct tcp_conn *c;
+	void *room;
+
+	host_init(&h, LOCAL, NULL);
+	peer_accepted(&p, &h, TCP_HAS_MSS);
+	c = tcp_conn_of(h.app.llp);
+	for (unsigned i = 0; i < 3; i++)
+		app_send(&h.app, "abc", 3);
+	ip_double_drain(&h.ip);
+	room = llp_reserve(h.app.llp, 3, false);
+	assert_non_null(room);
+	peer_send_at(&p, TCP_ACK, p.seq, c->snd_nxt, NULL, 0);
+	assert_int_equal(c->sendq.count, 0);
+	assert_true(c->sendq.cap > 1);
+	llp_commit(h.app.llp, 0); /* given back */
+	peer_send(&p, 0, "x", 1);
+	assert_int_equal(c->sendq.cap, 1);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 /** Who asks to see what was never sent has no ACK sent for it, before there is one to send. */
 static void test_nothing_is_acknowledged_before_it_came(void **state)
 {
-	struct tcp_segment syn = {
-		.seq = 1000, .flags = TCP_SYN | TCP_ACK, .wnd = 5000, .has = TCP_HAS_MSS, .mss = 1460};
+	struct tcp_segment syn = {.seq = 1000,
+		.flags = TCP_SYN | TCP_ACK,
+		.wnd = 5000,
+		.has = TCP_HAS_MSS,
+		.mss = 1460};
 	struct heard a;
 
 	host_init(&h, LOCAL, NULL);
@@ -311,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_emss_ipv6),
 		cmocka_unit_test(test_tiny_mss_is_raised),
 		cmocka_unit_test(test_table_full),
+		cmocka_unit_test(test_ring_stays_for_what_is_written),
 		cmocka_unit_test(test_no_route_for_what_was_agreed),
 		cmocka_unit_test(test_nothing_is_acknowledged_before_it_came),
 		cmocka_unit_test(test_time_wait_holds_no_packets),

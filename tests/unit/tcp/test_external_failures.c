@@ -161,7 +161,8 @@ static void test_gone_when_a_probe_needs_it(void **state)
 
 #endif
 
-/* ---- our memory ------------------------------------------------------------------------------- */
+/* ---- our memory -------------------------------------------------------------------------------
+ */
 
 /** What makes a connection's loan is missing, or more would not be counted: it sends copies. */
 static void test_no_loan(void **state)
@@ -270,10 +271,8 @@ static void test_the_last_packets_are_those_of_the_round(void **state)
 	kept = ip_double_take(&g.h.ip);
 	host_take_packets(&g.h, 1); /* what tells of the first */
 	host_hear(&g.h, g.p.lport,
-		&(struct tcp_segment){.seq = g.p.seq,
-			.ack = g.seq + 10,
-			.flags = TCP_ACK,
-			.wnd = g.p.wnd},
+		&(struct tcp_segment){
+			.seq = g.p.seq, .ack = g.seq + 10, .flags = TCP_ACK, .wnd = g.p.wnd},
 		NULL);
 	host_take_packets(&g.h, 0);
 	assert_int_equal(g.h.tcp->mbuf_cache.n, 1);
@@ -287,7 +286,8 @@ static void test_the_last_packets_are_those_of_the_round(void **state)
 	gather_finish(&g);
 }
 
-/* ---- a port, and others ----------------------------------------------------------------------- */
+/* ---- a port, and others -----------------------------------------------------------------------
+ */
 
 /** It never says that nothing more can be done. There is an end to asking. */
 static void test_kept_by_a_port_that_promises(void **state)
@@ -336,8 +336,8 @@ static void test_the_connection_ends_behind_a_reservation(void **state)
 	assert_non_null(llp_reserve(l, SIZE, false));
 	host_hear(&g.h, g.p.lport, &(struct tcp_segment){.seq = g.p.seq, .flags = TCP_RST}, NULL);
 	assert_int_equal(g.h.app.closed, 1);
-	assert_true(llp_commit_external(
-		l, SIZE, HEAD, &(struct llp_external){g.memory, g.bytes, LEN}));
+	assert_true(
+		llp_commit_external(l, SIZE, HEAD, &(struct llp_external){g.memory, g.bytes, LEN}));
 	assert_int_equal(g.c->sendq.count, 0);
 	assert_int_equal(gather_references(&g), 0);
 	host_round(&g.h);

@@ -41,6 +41,20 @@ static void test_refused_while_connecting(void **state)
 	host_end(&h);
 }
 
+/* A SYN is never too big, whatever waits behind it. */
+static void test_too_big_while_connecting(void **state)
+{
+	host_init(&h, LOCAL, NULL);
+	c = tcp_conn_of(host_connect(&h));
+	app_send_pattern(&h.app, 0, 1000);
+	hear(IP_ERROR_MTU, c->id.lport, c->snd_una, 600, 8);
+	assert_int_equal(c->mtu, 1500);
+	assert_null(c->pmtu);
+	assert_int_equal(tcp_stack_stats(h.tcp)->icmp_ignored, 1);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 /* RFC 9293 section 3.9.2.2: no such protocol is as hard an error as no such port. */
 static void test_no_tcp_there(void **state)
 {
@@ -145,6 +159,7 @@ int main(void)
 		cmocka_unit_test(test_no_tcp_there),
 		cmocka_unit_test(test_half_open_to_nobody),
 		cmocka_unit_test(test_refused_while_connecting),
+		cmocka_unit_test(test_too_big_while_connecting),
 		cmocka_unit_test(test_soft_error_waits_for_the_timeout),
 		cmocka_unit_test(test_synchronized_connection_survives),
 		cmocka_unit_test(test_too_big_cuts_what_is_in_flight),

@@ -320,6 +320,31 @@ static void test_text_between_notes_stays(void **state)
 	assert_int_equal(test_pool_missing(pool), 0);
 }
 
+/* Text between notes goes, and each run of those is an island; those above move up. */
+static void test_text_between_notes_goes(void **state)
+{
+	struct tcp_ooo o = {0};
+
+	for (uint32_t i = 0; i < 5; i++) {
+		if (i % 2)
+			expect(insert(&o, 100 + 10 * i, 10), 10, 0, 0);
+		else
+			assert_int_equal(note(&o, 100 + 10 * i, 10), 10);
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(note(&o, 1000 + 20 * i, 10), 10);
+	assert_int_equal(o.n, 4);
+	tcp_ooo_prune(&o, UINT32_MAX);
+	assert_int_equal(o.n, 6);
+	assert_int_equal(o.bytes, 60);
+	check(&o);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(
+			tcp_ooo_at(&o, i)->r.left, i < 3 ? 100 + 20 * i : 1000 + 20 * (i - 3));
+	tcp_ooo_clear(&o);
+	assert_int_equal(test_pool_missing(pool), 0);
+}
+
 /* Of a segment over several gaps that there is no packet for, nothing is told as kept. */
 static void test_no_packet_for_a_piece(void **state)
 {
@@ -569,6 +594,7 @@ int main(void)
 		cmocka_unit_test(test_islands_are_bounded),
 		cmocka_unit_test(test_no_packet_for_a_copy),
 		cmocka_unit_test(test_text_between_notes_stays),
+		cmocka_unit_test(test_text_between_notes_goes),
 		cmocka_unit_test(test_no_packet_for_a_piece),
 		cmocka_unit_test(test_notes_between_text),
 		cmocka_unit_test(test_prune_leaves_notes),

@@ -83,12 +83,38 @@ static void test_released_fin_waits(void **state)
 	host_end(&h);
 }
 
+/** What is to be cut for a path that became narrower waits for a larger queue, and is sent then. */
+static void test_cut_waits(void **state)
+{
+	struct tcp_conn *c = one_is_out();
+	struct heard a;
+
+	c->peer_mss = 64;
+	tcp_conn_update_emss(c);
+	alloc_fault_chance(1, 0);
+	host_advance(&h, 3000 * MS);
+	host_expect_none(&h);
+	assert_int_equal(c->sendq.count, 1);
+	assert_int_equal(h.tcp->tx_held, 1);
+	alloc_fault_chance(0, 0);
+	host_round(&h);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.seq, p.ack);
+	assert_int_equal(a.len, 64);
+	assert_int_equal(h.tcp->tx_held, 2);
+	peer_send_at(&p, TCP_ACK, p.seq, p.ack + 64, NULL, 0);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, 36);
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fin_waits),
 		cmocka_unit_test(test_fin_waits_behind_acked),
 		cmocka_unit_test(test_released_fin_waits),
+		cmocka_unit_test(test_cut_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,6 +97,39 @@ static void test_the_last_packet_is_one_of_the_round(void **state)
 	end();
 }
 
+/** It is the port's still, and there is no packet for a copy; nor for one of the round. */
+static void test_no_packet_for_a_copy(void **state)
+{
+	for (unsigned of_round = 0; of_round < 2; of_round++) {
+		struct rte_mbuf *held;
+
+		start();
+		queue(100, false);
+		llp_push(h.app.llp);
+		expect_text(p.ack, 100);
+		queue(700, false);
+		llp_push(h.app.llp);
+		held = ip_double_take(&h.ip);
+		host_take_packets(&h, 1);
+		hear_ack(p.ack + 100);
+		if (!of_round)
+			host_round(&h);
+		host_take_packets(&h, 0);
+		tcp_sendq_lose(&c->sendq, 0);
+		llp_push(h.app.llp);
+		if (of_round)
+			expect_text(p.ack + 100, 700);
+		host_expect_none(&h);
+		host_give_packets(&h);
+		host_round(&h);
+		if (!of_round)
+			expect_text(p.ack + 100, 700);
+		host_expect_none(&h);
+		rte_pktmbuf_free(held);
+		end();
+	}
+}
+
 /** One that is too long already does not get longer. */
 static void test_nothing_joins_what_is_too_long(void **state)
 {
@@ -110,6 +143,15 @@ static void test_nothing_joins_what_is_too_long(void **state)
 	expect_text(p.ack, 500);
 	expect_text(p.ack + 500, 500);
 	expect_text(p.ack + 1000, 10);
+	end();
+	/* Nor does one that may become longer than its packet. */
+	start();
+	queue(1000, false);
+	c->emss = 2048;
+	queue(900, true);
+	assert_int_equal(c->sendq.count, 1);
+	queue(100, true);
+	assert_int_equal(c->sendq.count, 2);
 	end();
 }
 
@@ -203,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_packet_for_the_rest),
 		cmocka_unit_test(test_the_last_packet_is_one_of_the_round),
+		cmocka_unit_test(test_no_packet_for_a_copy),
 		cmocka_unit_test(test_nothing_joins_what_is_too_long),
 		cmocka_unit_test(test_a_reduced_window_is_told_by_what_leaves),
 		cmocka_unit_test(test_a_fin_behind_the_window),

@@ -53,6 +53,38 @@ static void test_black_hole_after_a_month(void **state)
 	host_end(&path.h);
 }
 
+/** It becomes narrower once more, after the first hole was measured or before. */
+static void test_black_hole_behind_another(void **state)
+{
+	for (unsigned measured = 0; measured < 2; measured++) {
+		path_start(&path, OPTIONS, 1500, 1400);
+		path_send(&path, 4, 1460);
+		path_all_arrived(&path);
+		assert_int_equal(path.c->mtu, 1200);
+		assert_int_equal(path.c->pmtu->raise_at, 0);
+		if (measured) {
+			path_bulk(&path, 200);
+			path_all_arrived(&path);
+			assert_int_equal(path.c->mtu, 1400);
+			assert_int_not_equal(path.c->pmtu->raise_at, 0);
+		}
+		path.mtu = 1000;
+		path_send(&path, 4, llp_emss(path.h.app.llp));
+		for (int i = 0; i < 200 && path.c->mtu != 576; i++) { /* timeouts double */
+			path_carry(&path);
+			host_advance(&path.h, 200 * MS);
+		}
+		path_all_arrived(&path);
+		assert_int_equal(tcp_stack_stats(path.h.tcp)->black_holes, 2 + measured);
+		assert_int_equal(path.c->mtu, 576);
+		path.mtu = 1500; /* and what has failed is found again */
+		path_bulk(&path, 200);
+		path_all_arrived(&path);
+		assert_int_equal(path.c->mtu, measured ? 1400 : 1500);
+		host_end(&path.h);
+	}
+}
+
 static void test_outage_is_no_black_hole(void **state)
 {
 	path_start(&path, OPTIONS, 1500, 0); /* nothing passes */
@@ -268,6 +300,35 @@ static void test_raise_is_probed(void **state)
 	host_end(&path.h);
 }
 
+/** Without SACK no probe could tell: it is used at once. */
+static void test_raise_without_sack_is_tried(void **state)
+{
+	path_start(&path, TCP_HAS_MSS, 1500, 1500);
+	path.h.ip.path_mtu = 1300;
+	path_bulk(&path, 3);
+	assert_int_equal(path.c->mtu, 1300);
+	path.h.ip.path_mtu = 0;
+	path_bulk(&path, 2);
+	assert_int_equal(path.c->mtu, 1500);
+	assert_int_equal(tcp_stack_stats(path.h.tcp)->pmtu_probes, 0);
+	path_all_arrived(&path);
+	host_end(&path.h);
+}
+
+/** Of what the peer does not take nothing is tried. */
+static void test_raise_beyond_what_the_peer_takes(void **state)
+{
+	path_start(&path, OPTIONS, 1500, 9000);
+	path_bulk(&path, 2);
+	path.h.ip.path_mtu = 9000;
+	path_bulk(&path, 3);
+	assert_int_equal(path.c->path_mtu, 9000);
+	assert_int_equal(path.c->mtu, 1500);
+	assert_null(path.c->pmtu);
+	path_all_arrived(&path);
+	host_end(&path.h);
+}
+
 /** A search is about to begin: the path takes 1300, or so it was, and @p n records are queued. */
 static void before_a_search(unsigned n)
 {
@@ -346,7 +407,8 @@ static void test_answer_is_taken_out(void **state)
 	path_carry(&path);
 	path_send(&path, 10, 1260);
 	assert_int_equal(path.c->pmtu->size, 1500);
-	seg.sack[0] = (struct tcp_range){path.c->pmtu->seq, path.c->pmtu->seq + path.c->pmtu->len - 1};
+	seg.sack[0] =
+		(struct tcp_range){path.c->pmtu->seq, path.c->pmtu->seq + path.c->pmtu->len - 1};
 	seg.sack[1] = (struct tcp_range){7, 8};
 	seg.ack = path.c->pmtu->seq + path.c->pmtu->len;
 	tcp_pmtu_sack(path.c, &seg);
@@ -446,6 +508,28 @@ static void test_message_against_experience_waits(void **state)
 	host_end(&path.h);
 }
 
+/** What arrived makes it false of what is lost with the same ACK. */
+static void test_message_about_what_arrived_is_false(void **state)
+{
+	struct tcp_range r;
+	uint32_t una;
+
+	path_start(&path, OPTIONS, 1500, 1500);
+	path_bulk(&path, 2);
+	path_send(&path, 6, 1460);
+	una = path.c->snd_una;
+	ip_double_drain(&path.h.ip);
+	path_too_big(&path, una, 600);
+	assert_int_equal(path.c->pmtu->claimed, 600);
+	r = (struct tcp_range){una + 3 * 1460, una + 6 * 1460};
+	peer_sack(&path.p, una + 2 * 1460, &r, 1);
+	assert_int_equal(path.c->retransmits, 1);
+	assert_int_equal(path.c->mtu, 1500);
+	assert_int_equal(tcp_stack_stats(path.h.tcp)->path_too_big, 0);
+	ip_double_drain(&path.h.ip);
+	host_end(&path.h);
+}
+
 static void test_message_about_a_small_packet_is_false(void **state)
 {
 	path_start(&path, OPTIONS, 1500, 1500);
@@ -461,7 +545,8 @@ static void test_message_without_a_size(void **state)
 {
 	path_start(&path, OPTIONS, 1500, 1500);
 	path_send(&path, 2, 1460);
-	path_too_big(&path, path.c->snd_una, 0); /* a router older than RFC 1191: the next plateau */
+	path_too_big(
+		&path, path.c->snd_una, 0); /* a router older than RFC 1191: the next plateau */
 	assert_int_equal(path.c->mtu, 1492);
 	host_end(&path.h);
 }
@@ -550,6 +635,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_black_hole_is_found_and_measured),
 		cmocka_unit_test(test_black_hole_after_a_month),
+		cmocka_unit_test(test_black_hole_behind_another),
 		cmocka_unit_test(test_outage_is_no_black_hole),
 		cmocka_unit_test(test_small_path),
 		cmocka_unit_test(test_losses_are_no_black_hole),
@@ -561,6 +647,8 @@ int main(void)
 		cmocka_unit_test(test_black_hole_without_sack_with_a_full_budget),
 		cmocka_unit_test(test_black_hole_beside_a_full_queue),
 		cmocka_unit_test(test_raise_is_probed),
+		cmocka_unit_test(test_raise_without_sack_is_tried),
+		cmocka_unit_test(test_raise_beyond_what_the_peer_takes),
 		cmocka_unit_test(test_path_shrinks_under_a_search),
 		cmocka_unit_test(test_no_probe_beside_a_fin),
 		cmocka_unit_test(test_no_packet_for_a_probe),
@@ -568,6 +656,7 @@ int main(void)
 		cmocka_unit_test(test_our_mss_is_the_links),
 		cmocka_unit_test(test_little_text_probes_little),
 		cmocka_unit_test(test_message_against_experience_waits),
+		cmocka_unit_test(test_message_about_what_arrived_is_false),
 		cmocka_unit_test(test_message_about_a_small_packet_is_false),
 		cmocka_unit_test(test_message_without_a_size),
 		cmocka_unit_test(test_message_about_a_probe),
