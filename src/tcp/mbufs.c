@@ -172,11 +172,11 @@ static struct rte_mbuf *tcp_mbufs_own(const struct rte_mbuf *m, struct rte_mempo
 }
 
 /**
- * Make room for @p more bytes behind the text of the mbuf at @p at, in its buffer or in another.
+ * Make room for @p more bytes behind the text of the mbuf at @p at, which is not the last, in its
+ * buffer or in another.
  * @return false: there is none.
  */
-static bool tcp_mbufs_make_room(
-	struct tcp_mbufs *l, struct rte_mbuf **at, uint32_t more, struct rte_mempool *pool)
+static bool tcp_mbufs_make_room(struct rte_mbuf **at, uint32_t more, struct rte_mempool *pool)
 {
 	struct rte_mbuf *m = *at, *own;
 	bool mine = tcp_mbufs_may_write(m);
@@ -194,8 +194,6 @@ static bool tcp_mbufs_make_room(
 		return false;
 	own->next = m->next;
 	*at = own;
-	if (l->last == m)
-		l->last = own;
 	m->next = NULL;
 	rte_pktmbuf_free_seg(m);
 	return true;
@@ -208,7 +206,7 @@ void tcp_mbufs_pack(struct tcp_mbufs *l, uint32_t n, struct rte_mempool *pool)
 
 	while (*at && (m = (*at)->next) && seen < n) {
 		seen += m->data_len;
-		if (!tcp_mbufs_make_room(l, at, m->data_len, pool)) {
+		if (!tcp_mbufs_make_room(at, m->data_len, pool)) {
 			at = &(*at)->next;
 			continue;
 		}

@@ -347,8 +347,7 @@ void tcp_pmtu_consider(struct tcp_conn *c)
 	size = c->sack_on && p->high > c->mtu ? tcp_pmtu_candidate(c) : 0;
 	if (!size)
 		tcp_pmtu_end_search(c);
-	else if (!tcp_ca_recovering(c) && !c->sendq.sacked && !c->fin_queued && tcp_flight(c) &&
-		 c->snd_max == c->snd_nxt)
+	else if (!tcp_ca_recovering(c) && !c->sendq.sacked && !c->fin_queued && tcp_flight(c))
 		tcp_pmtu_send_probe(c, size);
 }
 

@@ -318,6 +318,40 @@ static void test_cookie_with_a_foreign_stamp(void **state)
 	host_end(&h);
 }
 
+/** A peer that sends time stamps though we do not is taken without. */
+static void test_cookie_with_a_stamp_that_was_not_agreed_upon(void **state)
+{
+	const struct tcp_stack_config cfg = {
+		.syn_cookies = TCP_COOKIES_ALWAYS, .no_timestamps = true};
+	struct tcp_segment s = {.seq = 1000,
+		.flags = TCP_SYN,
+		.wnd = 5000,
+		.has = ALL_OPTIONS,
+		.mss = 1460,
+		.tsval = 7};
+	struct tcp_conn *c;
+	struct heard a;
+
+	host_init(&h, LOCAL, &cfg);
+	host_listen(&h, 8);
+	host_hear(&h, PORT, &s, NULL);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.has, TCP_HAS_MSS);
+	s = (struct tcp_segment){.seq = 1001,
+		.ack = a.h.seq + 1,
+		.flags = TCP_ACK,
+		.wnd = 5000,
+		.has = TCP_HAS_TS,
+		.tsval = 8,
+		.tsecr = 9};
+	host_hear(&h, PORT, &s, NULL);
+	assert_int_equal(h.app.accepted, 1);
+	c = tcp_conn_of(h.app.llp);
+	assert_false(c->ts_on || c->sack_on || c->wscale_on);
+	host_round(&h);
+	host_end(&h);
+}
+
 static void test_replayed_cookie_is_one_connection(void **state)
 {
 	struct peer p;
@@ -499,6 +533,7 @@ int main(void)
 		cmocka_unit_test(test_text_completes_the_handshake),
 		cmocka_unit_test(test_wrong_ack_is_reset),
 		cmocka_unit_test(test_cookie_with_a_foreign_stamp),
+		cmocka_unit_test(test_cookie_with_a_stamp_that_was_not_agreed_upon),
 		cmocka_unit_test(test_replayed_cookie_is_one_connection),
 		cmocka_unit_test(test_accept_again),
 		cmocka_unit_test(test_no_cookie_below_the_old_sequence),

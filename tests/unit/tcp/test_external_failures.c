@@ -12,6 +12,10 @@
 
 static struct gather g;
 
+/* ---- the program's memory -------------------------------------------------------------------- */
+
+#ifndef GUARDED_PLAIN
+
 /** It ends early: its peer hears @p probes, a reset, and no text that was never read. */
 static void expect_reset(unsigned probes)
 {
@@ -29,10 +33,6 @@ static void expect_reset(unsigned probes)
 	assert_true(a.h.flags & TCP_RST);
 	host_expect_none(&g.h);
 }
-
-/* ---- the program's memory -------------------------------------------------------------------- */
-
-#ifndef GUARDED_PLAIN
 
 /** Its bytes are at the end of what is mapped. */
 static void start_at_the_end(unsigned mbufs)

@@ -634,6 +634,10 @@ static void test_rounds_end_may_wait(void **state)
 	assert_false(tcp_round_end_may_wait(s));
 	c->persist = false;
 	assert_true(tcp_round_end_may_wait(s));
+	h.app.llp = NULL;
+	llp_abort(host_connect(&h)); /* what has ended shall be freed */
+	assert_non_null(s->dead);
+	assert_false(tcp_round_end_may_wait(s));
 	host_end(&h);
 }
 

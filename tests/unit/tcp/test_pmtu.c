@@ -85,6 +85,30 @@ static void test_black_hole_behind_another(void **state)
 	}
 }
 
+/** What vanished is larger than what is looked for, as the route was another when it was sent. */
+static void test_black_hole_above_a_search(void **state)
+{
+	path_start(&path, OPTIONS, 1500, 1500);
+	path_bulk(&path, 2);
+	path.mtu = 0;
+	path_send(&path, 4, 1460);
+	path_too_big(&path, path.c->snd_una + 3 * 1460, 1000);
+	assert_non_null(path.c->pmtu);
+	while (tcp_sendq_at(&path.c->sendq, 0)->rexmits < 2) {
+		path_carry(&path);
+		host_advance(&path.h, 10 * MS);
+	}
+	path_carry(&path);
+	path.h.ip.path_mtu = path.c->path.mtu = 1300;
+	path.mtu = 1500;
+	for (int i = 0; i < 1000 && path.c->mtu == 1500; i++)
+		host_advance(&path.h, 10 * MS);
+	assert_int_equal(tcp_stack_stats(path.h.tcp)->black_holes, 1);
+	assert_int_equal(path.c->mtu, 1200);
+	path_all_arrived(&path);
+	host_end(&path.h);
+}
+
 static void test_outage_is_no_black_hole(void **state)
 {
 	path_start(&path, OPTIONS, 1500, 0); /* nothing passes */
@@ -363,6 +387,32 @@ static void test_path_shrinks_under_a_search(void **state)
 	host_end(&path.h);
 }
 
+/** Nor while nothing is in flight to be tried with, as behind a closed window. */
+static void test_no_probe_without_a_flight(void **state)
+{
+	before_a_search(0);
+	path_all_arrived(&path);
+	path_bulk(&path, 3);
+	assert_int_equal(path.c->mtu, 1500);
+	path.h.ip.path_mtu = path.c->path.mtu = 1300;
+	path_bulk(&path, 3);
+	path.p.wnd = 0;
+	peer_send(&path.p, 0, NULL, 0);
+	path.h.ip.path_mtu = 0;
+	path.c->path.mtu = 1500;
+	path_send(&path, 1, 1200);
+	assert_true(path.c->persist);
+	assert_non_null(path.c->pmtu);
+	assert_int_equal(path.c->pmtu->size, 0);
+	host_expect_none(&path.h);
+	path.p.wnd = 65535;
+	peer_send(&path.p, 0, NULL, 0);
+	path_bulk(&path, 3);
+	assert_int_equal(path.c->mtu, 1500);
+	path_all_arrived(&path);
+	host_end(&path.h);
+}
+
 /** Nothing is sent to try a path while the end of the stream is under way. */
 static void test_no_probe_beside_a_fin(void **state)
 {
@@ -508,26 +558,31 @@ static void test_message_against_experience_waits(void **state)
 	host_end(&path.h);
 }
 
-/** What arrived makes it false of what is lost with the same ACK. */
-static void test_message_about_what_arrived_is_false(void **state)
+/** Nor is a message true that another segment is lost, or a part of that one which is small. */
+static void test_message_about_another_loss_waits(void **state)
 {
-	struct tcp_range r;
-	uint32_t una;
+	/* By octets: what the message is about, and what has arrived in order. */
+	static const uint32_t cases[][2] = {{0, 2 * 1460}, {5 * 1460, 2 * 1460}, {1200, 1000}};
 
-	path_start(&path, OPTIONS, 1500, 1500);
-	path_bulk(&path, 2);
-	path_send(&path, 6, 1460);
-	una = path.c->snd_una;
-	ip_double_drain(&path.h.ip);
-	path_too_big(&path, una, 600);
-	assert_int_equal(path.c->pmtu->claimed, 600);
-	r = (struct tcp_range){una + 3 * 1460, una + 6 * 1460};
-	peer_sack(&path.p, una + 2 * 1460, &r, 1);
-	assert_int_equal(path.c->retransmits, 1);
-	assert_int_equal(path.c->mtu, 1500);
-	assert_int_equal(tcp_stack_stats(path.h.tcp)->path_too_big, 0);
-	ip_double_drain(&path.h.ip);
-	host_end(&path.h);
+	for (unsigned i = 0; i < 3; i++) {
+		struct tcp_range r;
+		uint32_t una;
+
+		path_start(&path, OPTIONS, 1500, 1500);
+		path_bulk(&path, 2);
+		path_send(&path, 6, 1460);
+		una = path.c->snd_una;
+		ip_double_drain(&path.h.ip);
+		path_too_big(&path, una + cases[i][0], 600);
+		assert_int_equal(path.c->pmtu->claimed, 600);
+		r = (struct tcp_range){una + (i < 2 ? 3 : 1) * 1460, una + 5 * 1460};
+		peer_sack(&path.p, una + cases[i][1], &r, 1);
+		assert_int_equal(path.c->retransmits, 1);
+		assert_int_equal(path.c->mtu, 1500);
+		assert_int_equal(tcp_stack_stats(path.h.tcp)->path_too_big, 0);
+		ip_double_drain(&path.h.ip);
+		host_end(&path.h);
+	}
 }
 
 static void test_message_about_a_small_packet_is_false(void **state)
@@ -636,6 +691,7 @@ int main(void)
 		cmocka_unit_test(test_black_hole_is_found_and_measured),
 		cmocka_unit_test(test_black_hole_after_a_month),
 		cmocka_unit_test(test_black_hole_behind_another),
+		cmocka_unit_test(test_black_hole_above_a_search),
 		cmocka_unit_test(test_outage_is_no_black_hole),
 		cmocka_unit_test(test_small_path),
 		cmocka_unit_test(test_losses_are_no_black_hole),
@@ -649,6 +705,7 @@ int main(void)
 		cmocka_unit_test(test_raise_is_probed),
 		cmocka_unit_test(test_raise_without_sack_is_tried),
 		cmocka_unit_test(test_raise_beyond_what_the_peer_takes),
+		cmocka_unit_test(test_no_probe_without_a_flight),
 		cmocka_unit_test(test_path_shrinks_under_a_search),
 		cmocka_unit_test(test_no_probe_beside_a_fin),
 		cmocka_unit_test(test_no_packet_for_a_probe),
@@ -656,7 +713,7 @@ int main(void)
 		cmocka_unit_test(test_our_mss_is_the_links),
 		cmocka_unit_test(test_little_text_probes_little),
 		cmocka_unit_test(test_message_against_experience_waits),
-		cmocka_unit_test(test_message_about_what_arrived_is_false),
+		cmocka_unit_test(test_message_about_another_loss_waits),
 		cmocka_unit_test(test_message_about_a_small_packet_is_false),
 		cmocka_unit_test(test_message_without_a_size),
 		cmocka_unit_test(test_message_about_a_probe),

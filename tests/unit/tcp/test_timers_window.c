@@ -238,6 +238,30 @@ static void test_window_that_lets_text_through_is_not_closed(void **state)
 	host_end(&h);
 }
 
+/** The window opens just when it is time to send again: that is not put off. */
+static void test_window_opens_when_the_timer_is_due(void **state)
+{
+	struct heard a;
+
+	start(NULL);
+	app_send(&h.app, "abc", 3);
+	host_expect(&h, &a);
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	h.now = tcp_conn_of(h.app.llp)->rtx_at + MS;
+	tcp_set_now(h.tcp, h.now);
+	p.wnd = 65535;
+	peer_send(&p, 0, NULL, 0);
+	host_expect_none(&h);
+	host_advance(&h, 0);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.seq, p.ack);
+	assert_int_equal(a.len, 3);
+	p.ack += 3;
+	peer_send(&p, 0, NULL, 0);
+	host_end(&h);
+}
+
 static void test_window_closed_over_what_is_in_flight(void **state)
 {
 	start(NULL);
@@ -267,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_flapping_window_is_left_when_told),
 		cmocka_unit_test(test_window_that_lets_text_through_is_not_closed),
 		cmocka_unit_test(test_window_closed_over_what_is_in_flight),
+		cmocka_unit_test(test_window_opens_when_the_timer_is_due),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

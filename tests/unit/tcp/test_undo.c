@@ -274,6 +274,32 @@ static void test_duplicates_that_the_network_made(void **state)
 	host_end(&f.h);
 }
 
+/** What is taken back while a closed window is probed leaves the probes alone. */
+static void test_dsack_beside_a_closed_window(void **state)
+{
+	flight_start(&f, SACK);
+	flight_sack(&f, 0, 1, 4);
+	flight_expect(&f, 0);
+	f.p.wnd = 0;
+	flight_make(&f, 1);
+	ip_double_drain(&f.h.ip);
+	flight_ack(&f, f.c->sendq.nxt);
+	flight_make(&f, 2);
+	assert_int_equal(tcp_flight(f.c), 0);
+	assert_true(f.c->persist);
+	assert_true(f.c->rec.undo_on);
+	flight_sack(&f, (f.c->snd_una - f.first) / LEN, 0, 1);
+	assert_false(f.c->rec.undo_on);
+	assert_int_equal(f.c->spurious_recoveries, 1);
+	assert_true(f.c->persist);
+	assert_int_not_equal(f.c->rtx_at, TIMER_NEVER);
+	host_expect_none(&f.h);
+	host_advance(&f.h, 1000 * MS);
+	assert_true(ip_double_pending(&f.h.ip) > 0);
+	ip_double_drain(&f.h.ip);
+	host_end(&f.h);
+}
+
 static void test_dsack_of_a_later_time_undoes_nothing(void **state)
 {
 	recovered_wrongly(0);
@@ -308,6 +334,7 @@ int main(void)
 		cmocka_unit_test(test_dsack_for_one_of_two_is_no_proof),
 		cmocka_unit_test(test_duplicates_that_the_network_made),
 		cmocka_unit_test(test_dsack_of_a_later_time_undoes_nothing),
+		cmocka_unit_test(test_dsack_beside_a_closed_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
