@@ -121,7 +121,7 @@ static int tcp_output_send_text(struct tcp_conn *c, uint32_t i, struct ip_patter
 	err = first ? tcp_segment_send_first(c, m, tcp_output_text_sum(r), pattern)
 		    : tcp_segment_send(c, m, tcp_output_text_sum(r));
 	c->path.tos &= (uint8_t)~TCP_ECN_MASK;
-	if (err == -EMSGSIZE)
+	if (err)
 		return err;
 	tcp_output_count_text(c, r);
 	c->cwr_pending &= !cwr;

@@ -4,6 +4,8 @@
 
 #include "tcp/ecn.h"
 
+#include <errno.h>
+
 static struct host h;
 static struct peer p;
 static struct tcp_conn *c;
@@ -295,6 +297,26 @@ static void test_echo_slows_down_once_per_window(void **state)
 	host_end(&h);
 }
 
+/** The next hop cannot be reached: what is sent again is no new text, so CWR waits for some. */
+static void test_cwr_that_did_not_leave(void **state)
+{
+	established();
+	send_window();
+	ip_double_drain(&h.ip);
+	ack_with(TCP_ECE);
+	h.ip.send_error = -EHOSTUNREACH;
+	app_send(&h.app, "a", 1);
+	h.ip.send_error = 0;
+	assert_true(c->cwr_pending);
+	app_send(&h.app, "b", 1);
+	assert_int_equal(next_codepoint(), TCP_ECN_ECT0);
+	assert_true(a.h.flags & TCP_CWR);
+	assert_int_equal(a.len, 1);
+	assert_int_equal(a.text[0], 'b');
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 /** ACKs of what was sent before the CWR still carry ECE: they call for no other. */
 static void test_old_echoes_cause_no_second_cwr(void **state)
 {
@@ -459,6 +481,7 @@ int main(void)
 		cmocka_unit_test(test_only_new_text_is_ect),
 		cmocka_unit_test(test_window_probe_is_not_ect),
 		cmocka_unit_test(test_echo_slows_down_once_per_window),
+		cmocka_unit_test(test_cwr_that_did_not_leave),
 		cmocka_unit_test(test_old_echoes_cause_no_second_cwr),
 		cmocka_unit_test(test_overtaken_echo_is_no_second_one),
 		cmocka_unit_test(test_echo_without_negotiation_is_nothing),
