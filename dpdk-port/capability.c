@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/capability.h"
 
+#include "dpdk-port/driver_name.h"
+
 #include <linux/capability.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,8 +31,7 @@ static bool capability_is_effective(unsigned number)
 const char *capability_missing(const char *device)
 {
 	for (size_t i = 0; i < sizeof capability_needs / sizeof capability_needs[0]; i++)
-		if (strncmp(device, capability_needs[i].driver,
-			    strlen(capability_needs[i].driver)) == 0 &&
+		if (driver_name_fits(capability_needs[i].driver, device) &&
 			!capability_is_effective(capability_needs[i].number))
 			return capability_needs[i].name;
 	return NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/device_args.h"
 
+#include "dpdk-port/driver_name.h"
+
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,14 +26,11 @@ static const struct {
 /** Of a memif, a server's at even places; the last two are the driver's old words. */
 static const char *const device_args_roles[] = {"server", "client", "master", "slave"};
 
-/** The keys of the driver; its name has a number behind it. NULL: not known here. */
-static const char *device_args_keys_of(const char *device, size_t name_len)
+/** The keys of the driver. NULL: not known here. */
+static const char *device_args_keys_of(const char *device)
 {
-	while (name_len && strchr("0123456789", device[name_len - 1]))
-		name_len--;
 	for (size_t i = 0; i < sizeof device_args_known / sizeof device_args_known[0]; i++)
-		if (strlen(device_args_known[i].driver) == name_len &&
-			!strncmp(device, device_args_known[i].driver, name_len))
+		if (driver_name_fits(device_args_known[i].driver, device))
 			return device_args_known[i].keys;
 	return NULL;
 }
@@ -91,34 +90,39 @@ static bool device_args_check_memif(const char *device, char *why, size_t len)
 /** The kernel spreads what comes over all sockets of the driver's, and one is read. */
 static bool device_args_check_af_packet(const char *device, char *why, size_t len)
 {
-	const char *pairs = strstr(device, ",qpairs=");
+	const char *pairs = device;
 
-	if (!pairs || strtoul(pairs + strlen(",qpairs="), NULL, 10) <= 1)
-		return true;
-	snprintf(why, len,
-		"it has one queue each way, and what comes by others would be lost; expected "
-		"qpairs=1, or none");
-	return false;
+	/* The driver takes the last one. */
+	while ((pairs = strstr(pairs, ",qpairs=")) != NULL) {
+		pairs += strlen(",qpairs=");
+		if (strtoul(pairs, NULL, 10) <= 1)
+			continue;
+		snprintf(why, len,
+			"it has one queue each way, and what comes by others would be lost; "
+			"expected qpairs=1, or none");
+		return false;
+	}
+	return true;
 }
 
 /** What of a driver's arguments the driver itself does not check, or not so that one learns. */
 static bool device_args_check_values(const char *device, size_t name_len, char *why, size_t len)
 {
-	if (!strncmp(device, "net_af_", 7) && !strstr(device, ",iface=")) {
+	if (driver_name_fits("net_af_", device) && !strstr(device, ",iface=")) {
 		snprintf(why, len,
 			"it does not say of which interface; expected such as %.*s,iface=eth1",
 			(int)(name_len < 60 ? name_len : 60), device);
 		return false;
 	}
-	if (!strncmp(device, "net_af_packet", 13))
+	if (driver_name_fits("net_af_packet", device))
 		return device_args_check_af_packet(device, why, len);
-	return strncmp(device, "net_memif", 9) != 0 || device_args_check_memif(device, why, len);
+	return !driver_name_fits("net_memif", device) || device_args_check_memif(device, why, len);
 }
 
 bool device_args_check(const char *device, char *why, size_t len)
 {
 	size_t name_len = strcspn(device, ",");
-	const char *keys = device_args_keys_of(device, name_len), *arg = device + name_len;
+	const char *keys = device_args_keys_of(device), *arg = device + name_len;
 
 	if (!keys && device_args_is_interface(device)) {
 		snprintf(why, len,

@@ -2,6 +2,7 @@
 #include "dpdk-port/external.h"
 
 #include "base/guarded.h"
+#include "dpdk-port/driver_name.h"
 #include "dpdk-port/eal.h"
 #include "dpdk-port/pci.h"
 #include "dpdk-port/port_private.h"
@@ -31,7 +32,7 @@ static struct {
 
 bool external_is_tap(const char *device)
 {
-	return strncmp(device, "net_tap", 7) == 0;
+	return driver_name_fits("net_tap", device);
 }
 
 const char *external_refusal(const char *device, uint64_t tx_offloads)

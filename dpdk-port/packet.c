@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/packet.h"
 
+#include "dpdk-port/driver_name.h"
 #include "dpdk-port/pool.h"
 
 #include <errno.h>
@@ -33,8 +34,7 @@
 
 bool packet_is_named(const char *device)
 {
-	return strncmp(device, "net_af_packet", 13) == 0 ||
-	       strncmp(device, "eth_af_packet", 13) == 0;
+	return driver_name_fits("net_af_packet", device);
 }
 
 /** SIOCGIF... or SIOCSIF... @return 0 or -errno. */

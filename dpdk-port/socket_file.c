@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/socket_file.h"
 
+#include "dpdk-port/driver_name.h"
+
 #include <errno.h>
 #include <rte_common.h>
 #include <rte_kvargs.h>
@@ -74,15 +76,13 @@ static const struct {
 	{"net_virtio_user", "path", socket_file_virtio_user_serves},
 	{"virtio_user", "path", socket_file_virtio_user_serves},
 	{"net_vhost", "iface", socket_file_vhost_serves},
-	{"eth_vhost", "iface", socket_file_vhost_serves},
 };
 
 /** The file of a server's socket among its @p args; NULL: it is no server, or has none. */
 static const char *socket_file_of(const char *device, const struct rte_kvargs *args)
 {
 	for (size_t i = 0; i < RTE_DIM(socket_file_kinds); i++)
-		if (strncmp(device, socket_file_kinds[i].driver,
-			    strlen(socket_file_kinds[i].driver)) == 0)
+		if (driver_name_fits(socket_file_kinds[i].driver, device))
 			return socket_file_kinds[i].serves(args)
 				       ? rte_kvargs_get(args, socket_file_kinds[i].key)
 				       : NULL;

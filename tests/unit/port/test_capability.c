@@ -30,6 +30,8 @@ static void test_none_is_there(void **state)
 	assert_string_equal(capability_missing("net_af_packet0,iface=eth0"), "CAP_NET_RAW");
 	assert_string_equal(capability_missing("net_af_xdp0,iface=eth0"), "CAP_NET_ADMIN");
 	assert_string_equal(capability_missing("net_tap"), "CAP_NET_ADMIN");
+	assert_string_equal(capability_missing("eth_af_packet0,iface=eth0"), "CAP_NET_RAW");
+	assert_string_equal(capability_missing("eth_tap0"), "CAP_NET_ADMIN");
 	/* These need none. */
 	assert_null(capability_missing("net_memif0,role=client"));
 	assert_null(capability_missing("0000:00:04.0"));

@@ -30,6 +30,7 @@ static void test_refusals(void **state)
 	assert_refused("net_af_packet0,iface=lo", ENOUGH, "copies");
 	assert_refused("net_tap0", RTE_ETH_TX_OFFLOAD_MULTI_SEGS, "checksum");
 	assert_null(external_refusal("net_tap0", ENOUGH));
+	assert_null(external_refusal("eth_tap0", ENOUGH));
 	assert_refused("ffff:1f:00.7", RTE_ETH_TX_OFFLOAD_TCP_CKSUM, "parts");
 	assert_refused("ffff:1f:00.7", RTE_ETH_TX_OFFLOAD_MULTI_SEGS, "checksum");
 	assert_refused("ffff:1f:00.7", ENOUGH, "vfio-pci");
