@@ -16,10 +16,14 @@
 #define LINE_MAX_LEN 400
 
 /**
- * The EAL goes on without a directory of its own where it has no use for one. What it has said just
- * before, that it cannot be made, was an error, but is no reason for anything.
+ * The EAL goes on: without a directory of its own where it has no use for one, and without a file
+ * for its memory. What it has said just before, that it cannot be made, was an error, but is no
+ * reason for anything.
  */
-#define LINE_NO_DIRECTORY "EAL: No DPDK runtime directory created"
+static const char *const eal_log_goes_on[] = {
+	"EAL: No DPDK runtime directory created",
+	"EAL: Falling back to anonymous map",
+};
 
 static struct {
 	pthread_mutex_t lock;
@@ -32,13 +36,22 @@ static struct {
 	uint64_t refused; /**< peers of memifs */
 } eal_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static bool eal_log_line_goes_on(void)
+{
+	for (size_t i = 0; i < sizeof eal_log_goes_on / sizeof eal_log_goes_on[0]; i++)
+		if (strcmp(eal_log.line, eal_log_goes_on[i]) == 0)
+			return true;
+	return false;
+}
+
 static void eal_log_line_done(int dpdk_level)
 {
 	eal_log.line[eal_log.len] = '\0';
-	if (eal_log.watching && dpdk_level <= (int)RTE_LOG_ERR && !eal_log.reason[0])
-		memcpy(eal_log.reason, eal_log.line, eal_log.len + 1);
-	else if (strcmp(eal_log.line, LINE_NO_DIRECTORY) == 0)
+	/* Such a line may be of an error's level itself. */
+	if (eal_log_line_goes_on())
 		eal_log.reason[0] = '\0';
+	else if (eal_log.watching && dpdk_level <= (int)RTE_LOG_ERR && !eal_log.reason[0])
+		memcpy(eal_log.reason, eal_log.line, eal_log.len + 1);
 	if (eal_log.len && !eal_log.quiet)
 		log_printf(eal_log.sink, LOG_LEVEL_DEBUG, "DPDK: %s", eal_log.line);
 	eal_log.len = 0;
