@@ -13,15 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct stack {
 	struct net *net;
 	struct rnic *rnic;
-	bool told_failure;  /**< why a peer could not be reached, once */
-	_Atomic bool left;  /**< exit() has begun */
-	unsigned forks;     /**< of the process, when it was opened */
-	struct stack *next; /**< of all that are open */
+	bool told_failure;        /**< why a peer could not be reached, once */
+	_Atomic uint64_t left_at; /**< exit() stopped it then; 0: it has not */
+	unsigned forks;           /**< of the process, when it was opened */
+	struct stack *next;       /**< of all that are open */
 };
 
 /* The process's own: it has exits and forks of which every stack must know. */
@@ -101,19 +102,24 @@ static void stack_dismantle(struct stack *s)
 
 /* ---- the process ends, or doubles --------------------------------------------------------- */
 
-static void stack_at_exit(void)
+static void stack_leave(struct stack *s)
 {
-	struct stack *s;
+	struct timespec t;
 
-	pthread_mutex_lock(&stack_process.lock);
-	for (s = stack_process.open; s; s = s->next) {
-		atomic_store(&s->left, true);
-		/* Peers of one that is stuck find out as of a crash; the process ends. */
-		if (stack_is_orphan(s) || net_is_stuck(s->net))
-			continue;
+	/* Peers of one that is stuck find out as of a crash; the process ends. */
+	if (!stack_is_orphan(s) && !net_is_stuck(s->net)) {
 		net_linger(s->net);
 		net_leave(s->net);
 	}
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	atomic_store(&s->left_at, (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec);
+}
+
+static void stack_at_exit(void)
+{
+	pthread_mutex_lock(&stack_process.lock);
+	for (struct stack *s = stack_process.open; s; s = s->next)
+		stack_leave(s);
 	stack_process.open = NULL;
 	pthread_mutex_unlock(&stack_process.lock);
 }
@@ -187,9 +193,9 @@ bool stack_is_orphan(const struct stack *s)
 	return s->forks != forks_count();
 }
 
-bool stack_has_left(const struct stack *s)
+uint64_t stack_left_at(const struct stack *s)
 {
-	return atomic_load_explicit(&s->left, memory_order_relaxed);
+	return atomic_load_explicit(&s->left_at, memory_order_relaxed);
 }
 
 /* ---- the interface ------------------------------------------------------------------------ */

@@ -175,9 +175,10 @@ struct cq {
 	bool timed;              /**< its completions have times */
 	/** From ibv_start_poll() to ibv_end_poll(): what is read meanwhile is of one thread. */
 	pthread_mutex_t polling;
-	bool single_threaded; /**< polling is not taken */
-	uint64_t time;        /**< of wc, on the device's clock */
-	struct ibv_wc wc;     /**< the completion that ibv_wc_read_*() read */
+	bool single_threaded;   /**< polling is not taken */
+	_Atomic uint32_t empty; /**< polls that found nothing since exit() began */
+	uint64_t time;          /**< of wc, on the device's clock */
+	struct ibv_wc wc;       /**< the completion that ibv_wc_read_*() read */
 };
 
 struct srq {

@@ -3,6 +3,10 @@
 
 #include <time.h>
 
+/* After exit() began: empty polls of a CQ, and nanoseconds, in which programs see no error. */
+#define POLL_EMPTY_MAX 1000u
+#define POLL_PATIENCE  UINT64_C(2000000000)
+
 /* Completions are taken from the RNIC in batches that stay on the stack. */
 #define POLL_BATCH 16
 
@@ -53,23 +57,40 @@ static void poll_translate(const struct rnic_wc *from, struct ibv_wc *to)
 	to->dlid_path_bits = 0;
 }
 
-/*
- * exit() runs on this thread: a destructor that polls until something comes would do so for ever,
- * and the process not end. To other threads nothing is said, which a destructor may wait for.
- */
-static bool poll_is_over(const struct device *d)
+static uint64_t poll_clock_now(clockid_t id)
 {
-	return stack_has_left(d->stack) && d->host->is_leaving();
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * exit() has begun: who polls until something comes would do so for ever, and the process not end,
+ * be it a destructor or a thread that one waits for. Who polls until nothing is left is told no
+ * error, nor is a thread that a destructor is about to stop.
+ */
+static bool poll_is_over(struct cq *cq)
+{
+	const struct device *d = device_of(cq->ibv.context);
+	uint64_t left_at = stack_left_at(d->stack);
+
+	if (!left_at)
+		return false;
+	if (atomic_load_explicit(&cq->empty, memory_order_relaxed) < POLL_EMPTY_MAX) {
+		atomic_fetch_add_explicit(&cq->empty, 1, memory_order_relaxed);
+		return false;
+	}
+	return d->host->is_leaving() || poll_clock_now(CLOCK_MONOTONIC) >= left_at + POLL_PATIENCE;
 }
 
 int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 {
-	const struct device *d = device_of(ibv->context);
 	struct rnic_wc batch[POLL_BATCH];
 	struct cq *cq = OBJECT_OF(cq, ibv);
 	int done = 0;
 
-	if (atomic_load_explicit(&d->orphan, memory_order_relaxed))
+	if (atomic_load_explicit(&device_of(ibv->context)->orphan, memory_order_relaxed))
 		return -ENODEV;
 	while (done < n) {
 		int want = n - done < POLL_BATCH ? n - done : POLL_BATCH;
@@ -83,7 +104,7 @@ int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 		if (got < want)
 			break;
 	}
-	return done == 0 && n > 0 && poll_is_over(d) ? -ENODEV : done;
+	return done == 0 && n > 0 && poll_is_over(cq) ? -ENODEV : done;
 }
 
 int cq_request_notify(struct ibv_cq *ibv, int solicited_only)
@@ -98,15 +119,14 @@ int cq_request_notify(struct ibv_cq *ibv, int solicited_only)
 static int poll_next(struct ibv_cq_ex *ex)
 {
 	struct cq *cq = OBJECT_OF(cq, ex);
-	const struct device *d = device_of(cq->ibv.context);
 	struct rnic_wc wc;
 	int got;
 
-	if (atomic_load_explicit(&d->orphan, memory_order_relaxed))
+	if (atomic_load_explicit(&device_of(cq->ibv.context)->orphan, memory_order_relaxed))
 		return ENODEV;
 	got = rnic_cq_poll_timed(cq->rnic, &wc, &cq->time);
 	if (got <= 0)
-		return got < 0 ? -got : poll_is_over(d) ? ENODEV : ENOENT;
+		return got < 0 ? -got : poll_is_over(cq) ? ENODEV : ENOENT;
 	poll_translate(&wc, &cq->wc);
 	ex->wr_id = cq->wc.wr_id;
 	ex->status = cq->wc.status;
@@ -172,14 +192,6 @@ static unsigned poll_read_wc_flags(struct ibv_cq_ex *ex)
 static uint64_t poll_read_time(struct ibv_cq_ex *ex)
 {
 	return OBJECT_OF(cq, ex)->time;
-}
-
-static uint64_t poll_clock_now(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
 /* The device's clock is CLOCK_MONOTONIC; how far the other is from it may change meanwhile. */

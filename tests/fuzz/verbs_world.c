@@ -30,9 +30,9 @@ void stack_link(const struct stack *s, uint16_t *mtu, uint32_t *speed, bool *up)
 	*up = true;
 }
 
-bool stack_has_left(const struct stack *s)
+uint64_t stack_left_at(const struct stack *s)
 {
-	return false;
+	return 0;
 }
 
 static int device_runs(struct device *d)

@@ -71,14 +71,14 @@ static void join(void)
 	MUST(pthread_join(worker, NULL) == 0);
 }
 
-static void be_joined(void)
+static void be_joined(void *(*run)(void *arg))
 {
 	/* Before the first verb, and so called after the RNIC's own. */
 	MUST(atexit(join) == 0);
 	cm_channel = rdma_create_event_channel();
 	MUST(cm_channel != NULL);
 	cm_connect(&pair);
-	MUST(pthread_create(&worker, NULL, work, NULL) == 0);
+	MUST(pthread_create(&worker, NULL, run, NULL) == 0);
 	while (!works)
 		;
 	exit(7);
@@ -99,20 +99,32 @@ static struct ibv_wc poll_to_the_end(struct ibv_cq *cq, unsigned *n)
 
 static struct ibv_cq_ex *extended;
 
+/* As long as nothing is wrong, too. */
+static int start_poll_to_the_end(void)
+{
+	struct ibv_poll_cq_attr poll = {0};
+	int rc;
+
+	while ((rc = ibv_start_poll(extended, &poll)) == ENOENT)
+		;
+	return rc;
+}
+
 static void drain(void)
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
-	struct ibv_poll_cq_attr poll = {0};
 	struct ibv_wc wc;
 	unsigned n;
 
+	/* Who polls until nothing is left sees no error. */
+	MUST(ibv_poll_cq(pair.active->recv_cq, 1, &wc) == 0);
 	/* What was there is found first. */
 	wc = poll_to_the_end(pair.passive->recv_cq, &n);
 	MUST(n == 1 && wc.status == IBV_WC_WR_FLUSH_ERR);
 	MUST(ibv_poll_cq(pair.passive->recv_cq, 0, &wc) == 0);
 	MUST(ibv_post_send(pair.active->qp, &wr, &bad) == 0);
 	poll_to_the_end(pair.active->send_cq, &n);
-	MUST(ibv_start_poll(extended, &poll) == ENODEV);
+	MUST(start_poll_to_the_end() == ENODEV);
 }
 
 /* The passive side has a completion that nobody has polled. */
@@ -131,6 +143,21 @@ static void be_drained(void)
 	MUST(ibv_post_recv(pair.passive->qp, &recv, &bad) == 0);
 	MUST(ibv_modify_qp(pair.passive->qp, &error, IBV_QP_STATE) == 0);
 	exit(7);
+}
+
+/* It does not know that exit() has begun, and waits for what is under way. */
+static void *work_on(void *arg)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
+	unsigned n;
+
+	works = true;
+	while (!stop)
+		;
+	MUST(ibv_post_send(pair.active->qp, &wr, &bad) == 0);
+	poll_to_the_end(pair.active->send_cq, &n);
+	MUST(n == 0);
+	return NULL;
 }
 
 static void exits(const char *how)
@@ -154,16 +181,24 @@ static void test_destructors_do_not_poll_for_ever(void **state)
 	exits("drain");
 }
 
+static void test_threads_do_not_poll_for_ever(void **state)
+{
+	exits("wait");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_in_verbs_are_joined),
 		cmocka_unit_test(test_destructors_do_not_poll_for_ever),
+		cmocka_unit_test(test_threads_do_not_poll_for_ever),
 	};
 
 	alarm(LIMIT_S);
 	if (argc > 1 && strcmp(argv[1], "join") == 0)
-		be_joined();
+		be_joined(work);
+	else if (argc > 1 && strcmp(argv[1], "wait") == 0)
+		be_joined(work_on);
 	else if (argc > 1)
 		be_drained();
 	return cmocka_run_group_tests(tests, NULL, NULL);

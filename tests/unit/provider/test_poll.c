@@ -22,7 +22,8 @@ static struct {
 	int count, taken;
 	bool overflowed;
 	int armings, solicited;
-	bool left, leaving; /**< exit() has begun; on this thread */
+	uint64_t left_at; /**< exit() has begun */
+	bool leaving;     /**< on this thread */
 } t;
 
 int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc)
@@ -47,9 +48,9 @@ int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only)
 	return 0;
 }
 
-bool stack_has_left(const struct stack *s)
+uint64_t stack_left_at(const struct stack *s)
 {
-	return t.left;
+	return t.left_at;
 }
 
 static bool is_leaving(void)
@@ -201,21 +202,60 @@ static void test_orphan(void **state)
 	assert_int_equal(t.taken + t.armings, 0);
 }
 
-/* The thread that runs exit() is told that nothing comes, and no other. */
-static void test_exit(void **state)
+/* By turns in either way. */
+static void assert_polls_are_empty(unsigned n)
 {
 	struct ibv_poll_cq_attr attr = {0};
 	struct ibv_wc wc[2];
 
-	t.left = true;
-	assert_int_equal(cq_poll(&t.cq.ibv, 1, wc), 0);
-	assert_int_equal(ibv_start_poll(&t.cq.ex, &attr), ENOENT);
-	t.leaving = true;
-	add(1, RDMAP_WC_SUCCESS, RDMAP_WC_SEND);
-	assert_int_equal(cq_poll(&t.cq.ibv, 0, wc), 0);
-	assert_int_equal(cq_poll(&t.cq.ibv, 2, wc), 1);
+	for (unsigned i = 0; i < n; i += 2) {
+		assert_int_equal(cq_poll(&t.cq.ibv, 2, wc), 0);
+		assert_int_equal(ibv_start_poll(&t.cq.ex, &attr), ENOENT);
+	}
+}
+
+/* Nothing comes any more. What is there is found all the same. */
+static void assert_polling_is_over(void)
+{
+	struct ibv_poll_cq_attr attr = {0};
+	struct ibv_wc wc[2];
+
 	assert_int_equal(cq_poll(&t.cq.ibv, 2, wc), -ENODEV);
 	assert_int_equal(ibv_start_poll(&t.cq.ex, &attr), ENODEV);
+	assert_int_equal(cq_poll(&t.cq.ibv, 0, wc), 0);
+	add(1, RDMAP_WC_SUCCESS, RDMAP_WC_SEND);
+	assert_int_equal(cq_poll(&t.cq.ibv, 2, wc), 1);
+	assert_int_equal(cq_poll(&t.cq.ibv, 2, wc), -ENODEV);
+}
+
+#define LONG_AGO        1
+#define NOT_FOR_AN_HOUR ((uint64_t)(time(NULL) + 3600) * UINT64_C(1000000000))
+
+/* The thread that runs exit() may poll until nothing is left, but not until something comes. */
+static void test_exit(void **state)
+{
+	assert_polls_are_empty(5000);
+	t.left_at = NOT_FOR_AN_HOUR;
+	t.leaving = true;
+	assert_polls_are_empty(1000);
+	assert_polling_is_over();
+}
+
+/* Others may do so longer: a destructor may be about to stop them. */
+static void test_exit_on_another_thread(void **state)
+{
+	t.left_at = NOT_FOR_AN_HOUR;
+	assert_polls_are_empty(5000);
+	t.left_at = LONG_AGO;
+	assert_polling_is_over();
+}
+
+/* Who comes late is told no error at once either. */
+static void test_exit_long_ago(void **state)
+{
+	t.left_at = LONG_AGO;
+	assert_polls_are_empty(1000);
+	assert_polling_is_over();
 }
 
 static void test_arm(void **state)
@@ -346,6 +386,8 @@ int main(void)
 		cmocka_unit_test_setup(test_overflow, setup),
 		cmocka_unit_test_setup(test_orphan, setup),
 		cmocka_unit_test_setup(test_exit, setup),
+		cmocka_unit_test_setup(test_exit_on_another_thread, setup),
+		cmocka_unit_test_setup(test_exit_long_ago, setup),
 		cmocka_unit_test_setup(test_arm, setup),
 		cmocka_unit_test_setup(test_extended, setup),
 		cmocka_unit_test_setup(test_threads_poll_in_turns, setup),
