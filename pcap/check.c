@@ -394,14 +394,15 @@ static void check_note_nothing(struct check *k, struct connection *c, uint64_t f
 	check_note_line(k, &c->stream[0], frame, &l);
 }
 
-/* A hole of more than a window may be before them. Or somebody has forged them. */
+/* A hole of more than a window may be before them, or they are forged, or of a second tap. */
 static void check_note_far(struct check *k, struct connection *c, uint64_t frame)
 {
 	struct line l = {0};
 
-	if (c->far == 0)
+	if (c->left_out == 0)
 		return;
-	line_add(&l, "the last %u segments are not judged: they are far from all before", c->far);
+	line_add(&l, "%llu segments are not judged: they are far from what was before them",
+		(unsigned long long)c->left_out);
 	check_note_line(k, &c->stream[0], frame, &l);
 }
 

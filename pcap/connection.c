@@ -264,9 +264,13 @@ static bool connection_is_near(struct connection *c, unsigned side, const struct
 
 	if (own == 0 || (acked != 0 && acked < own))
 		row = acked;
-	c->far = row != 0 ? c->far + 1 : 0;
-	if (row == 0 || c->far < row)
-		return row == 0;
+	c->far = row != 0 && row != REASSEMBLY_FAR_OLD ? c->far + 1 : 0;
+	if (row == 0)
+		return true;
+	if (c->far < row) {
+		c->left_out++;
+		return false;
+	}
 	connection_take_waiting(c, true);
 	connection_jump(s, p->seq);
 	if (p->flags & PACKET_ACK)

@@ -209,6 +209,7 @@ struct connection {
 	struct sealed *sealed;        /**< NULL: it is not inside of TLS */
 	struct connection_syn syn[2]; /**< the last of each end */
 	unsigned far;       /**< segments in a row that are far from all that was seen before */
+	uint64_t left_out;  /**< for that */
 	struct order order; /**< segments that were captured before what they acknowledge */
 	void *own;          /**< the user's, freed in closed() */
 	size_t counted;     /**< octets of memory, when they were counted last (follow.c) */

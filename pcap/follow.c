@@ -161,6 +161,9 @@ static void follow_consider(struct follow *w, struct flow *flow, unsigned side,
 		&c->stream[side].tcp, fresh && !key ? flow->syns.now.isn[side] + 1 : p->seq);
 	c->stream[side].whole = fresh || key;
 	c->stream[!side].whole = flow->syns.now.syn[!side] || key;
+	for (unsigned i = 0; i < 2; i++)
+		c->stream[i].tcp.from_syn = flow->syns.now.syn[i] &&
+					    c->stream[i].tcp.first == flow->syns.now.isn[i] + 1;
 	if (join)
 		connection_join(c);
 }
@@ -263,6 +266,7 @@ static void follow_take_syn(struct follow *w, struct flow *flow, unsigned side,
 		flow->syns.now.syn[side] = true;
 		flow->syns.now.isn[side] = p->seq;
 		flow->connection->stream[side].whole = true;
+		flow->connection->stream[side].tcp.from_syn = true;
 		cap_reassembly_begin_earlier(&flow->connection->stream[side].tcp, p->seq + 1);
 		return;
 	}

@@ -30,6 +30,7 @@ void cap_reassembly_start(struct cap_reassembly *r, uint32_t seq)
 {
 	r->known = true;
 	r->first = r->next = seq;
+	r->passed = 0;
 	cap_reassembly_forget_early(r);
 }
 
@@ -62,6 +63,7 @@ static void cap_reassembly_remember(struct cap_reassembly *r, const struct piece
 static void cap_reassembly_hand_up(struct cap_reassembly *r, const struct piece *p)
 {
 	r->next += p->len;
+	r->passed += p->len;
 	if (!cap_reassembly_behind(r))
 		r->waits = 0;
 	if (p->bytes)
@@ -340,13 +342,18 @@ static bool cap_reassembly_is_off(const struct cap_reassembly *r, uint32_t seq)
 unsigned cap_reassembly_far(const struct cap_reassembly *r, uint32_t seq)
 {
 	bool acked = r->acked_set && r->next - r->acked < REASSEMBLY_WINDOW_MAX;
-	uint32_t back = (acked ? r->acked : r->next) - seq;
+	uint32_t back = r->next - seq, old = r->acked - seq;
 
 	if (!r->known)
 		return 0;
 	if (cap_reassembly_is_off(r, seq))
 		return REASSEMBLY_FAR;
-	return back > REASSEMBLY_BACK_MAX && back < REASSEMBLY_WINDOW_MAX ? REASSEMBLY_FAR_BACK : 0;
+	if (r->from_syn && back < REASSEMBLY_WINDOW_MAX && back > r->passed + REASSEMBLY_BACK_MAX)
+		return REASSEMBLY_FAR_BACK;
+	/* What nobody has acknowledged may be in flight, all of it. */
+	return acked && old > REASSEMBLY_BACK_MAX && old < REASSEMBLY_WINDOW_MAX
+		       ? REASSEMBLY_FAR_OLD
+		       : 0;
 }
 
 void cap_reassembly_jump(struct cap_reassembly *r, uint32_t seq)

@@ -13,6 +13,8 @@
 #include "pcap/packet.h"
 #include "pcap/piece.h"
 
+#include <limits.h>
+
 /** Old pieces that are kept, to compare with text that is sent again. */
 #define REASSEMBLY_HISTORY 64
 
@@ -21,12 +23,14 @@
 /** Text further ahead than any window is of another connection, or behind a hole as large. */
 #define REASSEMBLY_WINDOW_MAX (1 << 30)
 /**
- * Segments in a row, of both directions, which tell of such a hole. Where it is so large that its
- * end seems to be old text, which its peer has acknowledged by more than these octets, more are
- * needed: a second tap whose clock is late has such text, too.
+ * Segments in a row, of both directions, which tell of such a hole. More are needed where its end
+ * is before the first octet. No row tells where its end seems to be text that was there, which the
+ * peer has acknowledged by more than REASSEMBLY_BACK_MAX octets: a second tap whose clock is late
+ * has such text, too.
  */
 #define REASSEMBLY_FAR      8
 #define REASSEMBLY_FAR_BACK 4096
+#define REASSEMBLY_FAR_OLD  UINT_MAX
 #define REASSEMBLY_BACK_MAX (64u << 20)
 
 /** Pieces that wait, for all connections together. The creator sets max. */
@@ -55,12 +59,14 @@ struct cap_reassembly {
 	const struct cap_reassembly_ops *ops;
 	void *user;
 	struct cap_reassembly_budget *budget;
-	bool known;     /**< next is valid */
-	bool fin;       /**< a FIN was seen, at fin_seq */
-	bool acked_set; /**< acked is valid */
-	bool held;      /**< its user has a later segment: what is missing may be in it */
-	uint32_t first; /**< sequence number of the first octet */
-	uint32_t next;  /**< sequence number of the next octet in order */
+	bool known;      /**< next is valid */
+	bool fin;        /**< a FIN was seen, at fin_seq */
+	bool acked_set;  /**< acked is valid */
+	bool held;       /**< its user has a later segment: what is missing may be in it */
+	bool from_syn;   /**< nothing was sent before first; its user sets it */
+	uint32_t first;  /**< sequence number of the first octet */
+	uint32_t next;   /**< sequence number of the next octet in order */
+	uint64_t passed; /**< octets from first to next, those in holes included */
 	uint32_t fin_seq;
 	uint64_t fin_frame;
 	uint64_t frame, time; /**< of the connection's segment in hand; its user sets them */

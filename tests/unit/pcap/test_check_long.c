@@ -111,6 +111,53 @@ static void late_tap(struct cap_maker *m)
 	fpdu(m, 0, "4149 00000000 00000000 00000077 00000000 01");
 }
 
+/* And has its copies of what was before the Terminate, and somebody forges one between them. */
+static void late_tap_long(struct cap_maker *m)
+{
+	uint32_t was;
+
+	m->crc = true;
+	running(m);
+	was = m->seq[0];
+	unseen(m, 100 * MIB);
+	fpdu(m, 0, TERMINATE "0207 0000");
+	m->seq[0] = was;
+	for (unsigned i = 0; i < 10000; i++) {
+		cap_maker_write(m, 0, 100);
+		if (i == 9000)
+			cap_maker_packet(m, 0, was + 1500 * MIB, m->seq[1], 0x18, "1234", 4);
+	}
+}
+
+/* Side 0 has more in flight than what can be sent again; side 1 acknowledges what was before. */
+static void in_flight(struct cap_maker *m)
+{
+	uint32_t acked = m->seq[0];
+
+	m->seq[0] += 100 * MIB;
+	for (unsigned i = 0; i < 300; i++)
+		cap_maker_write(m, 0, 100);
+	for (unsigned i = 0; i < 40; i++) {
+		uint32_t now = m->seq[0];
+
+		m->seq[0] = acked + i;
+		cap_maker_write(m, 1, 100);
+		m->seq[0] = now;
+		cap_maker_write(m, 0, 100);
+	}
+	m->seq[0] = acked + 40;
+	fpdu(m, 1, "4149 00000000 00000000 00000077 00000000 01");
+}
+
+static void in_flight_behind_hole(struct cap_maker *m)
+{
+	running(m);
+	m->seq[0] += 1500 * MIB;
+	for (unsigned i = 0; i < 20; i++)
+		cap_maker_write(m, 0, 100);
+	in_flight(m);
+}
+
 static const struct check_case cases[] = {
 	{"behind 1.5 GiB", behind_1_gib, "RDMAX-6.3-5", {NULL}},
 	{"behind 2.4 GiB", behind_2_gib, "RDMAX-6.3-5", {NULL}},
@@ -118,6 +165,9 @@ static const struct check_case cases[] = {
 	{"behind a hole of both ends", behind_two, "RDMAX-6.3-5", {NULL}},
 	{"forged segments of elsewhere", forged, "RDMAX-6.3-5", {NULL}},
 	{"a second tap, late", late_tap, "RDMAX-6.3-5", {NULL}},
+	{"a second tap, late, and long", late_tap_long, "", {NULL}},
+	{"a hole, and then more in flight than what is old", in_flight_behind_hole,
+		"DDP-4.3-8 RDMAX-6.3-5", {NULL}},
 	{"the responder's first FPDU, after 2.6 GiB", responder_late, "", {NULL}},
 	{"the responder's first FPDU, too early", responder_early, "MPA-7.1.2-12", {NULL}},
 };
@@ -127,9 +177,26 @@ static void test_cases(void **state)
 	check_cases(cases, sizeof cases / sizeof *cases);
 }
 
+/* Joined in the middle, where nothing was acknowledged yet. */
+static void test_joined_in_flight(void **state)
+{
+	static const struct follow_config config = {.ports = {7174}, .num_ports = 1};
+	char ids[CHECK_IDS_LEN];
+	struct cap_maker m;
+
+	cap_maker_init(&m);
+	m.crc = true;
+	cap_maker_write(&m, 0, 100);
+	in_flight(&m);
+	check_found(&m, &config, ids);
+	assert_string_equal(ids, "RDMAX-6.3-5");
+	cap_maker_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_joined_in_flight),
 		cmocka_unit_test(test_cases),
 	};
 

@@ -408,14 +408,22 @@ static void test_far(void **state)
 	assert_int_equal(cap_reassembly_far(&x->r, 100 + REASSEMBLY_WINDOW_MAX - 1), 0);
 	assert_int_equal(cap_reassembly_far(&x->r, 100 + REASSEMBLY_WINDOW_MAX), REASSEMBLY_FAR);
 	assert_int_equal(cap_reassembly_far(&x->r, 100u - REASSEMBLY_WINDOW_MAX), REASSEMBLY_FAR);
+	/* Before the first octet there may be others, unless that follows a SYN. */
+	assert_int_equal(cap_reassembly_far(&x->r, 100u - REASSEMBLY_WINDOW_MAX + 1), 0);
+	x->r.from_syn = true;
 	assert_int_equal(
 		cap_reassembly_far(&x->r, 100u - REASSEMBLY_WINDOW_MAX + 1), REASSEMBLY_FAR_BACK);
 	assert_int_equal(cap_reassembly_far(&x->r, 100u - REASSEMBLY_BACK_MAX), 0);
-	/* What was not acknowledged may be sent again, all of it. */
-	cap_reassembly_ack(&x->r, 100u - REASSEMBLY_BACK_MAX);
-	assert_int_equal(cap_reassembly_far(&x->r, 100u - 2 * REASSEMBLY_BACK_MAX), 0);
+	x->r.passed = 4 * REASSEMBLY_BACK_MAX;
+	x->r.next += 4 * REASSEMBLY_BACK_MAX;
+	assert_int_equal(cap_reassembly_far(&x->r, 100u - REASSEMBLY_BACK_MAX), 0);
+	assert_int_equal(cap_reassembly_far(&x->r, 99u - REASSEMBLY_BACK_MAX), REASSEMBLY_FAR_BACK);
+	/* What was not acknowledged may be in flight, all of it. */
+	assert_int_equal(cap_reassembly_far(&x->r, 100), 0);
+	cap_reassembly_ack(&x->r, 100 + 3 * REASSEMBLY_BACK_MAX);
+	assert_int_equal(cap_reassembly_far(&x->r, 100 + 2 * REASSEMBLY_BACK_MAX), 0);
 	assert_int_equal(
-		cap_reassembly_far(&x->r, 99u - 2 * REASSEMBLY_BACK_MAX), REASSEMBLY_FAR_BACK);
+		cap_reassembly_far(&x->r, 99 + 2 * REASSEMBLY_BACK_MAX), REASSEMBLY_FAR_OLD);
 }
 
 static void test_jump(void **state)
