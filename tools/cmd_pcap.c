@@ -33,16 +33,19 @@
 #define REPLAY_CONNECTIONS 256
 
 /*
- * The file became shorter while it was read: what was found before is told. Nothing of a file is
- * printed but from a copy, so this comes while nobody is within stdio.
+ * The file became shorter while it was read: what was found before is told, if anybody reads it.
+ * Nothing of a file is printed but from a copy, so this comes while nobody is within stdio.
  */
 static void cmd_pcap_on_bus_error(int number)
 {
 	static const char text[] = "uiwarp pcap: the file has been cut off meanwhile\n";
 
-	fflush(stdout);
-	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
-		_exit(EXIT_UNREADABLE);
+	ssize_t n;
+
+	signal(SIGPIPE, SIG_IGN);
+	n = write(STDERR_FILENO, text, sizeof text - 1);
+	(void)n; /* there is nobody else to tell */
+	fflush(NULL);
 	_exit(EXIT_UNREADABLE);
 }
 

@@ -39,9 +39,40 @@ def cut_off(uiwarp, path, command):
     return run.returncode, told, why
 
 
+def cut_off_page(uiwarp, path):
+    """The same of a page, which is waited for; nobody reads what else is told."""
+    page, into = os.pipe()
+    nobody, out = os.pipe()
+    os.close(nobody)
+    fcntl.fcntl(page, fcntl.F_SETPIPE_SZ, ROOM)
+    with subprocess.Popen([uiwarp, "pcap", "stats", "--json", "--html", f"/dev/fd/{into}", path], stdout=out,
+                          stderr=subprocess.PIPE, pass_fds=[into]) as run:
+        os.close(into)
+        os.close(out)
+        told = os.read(page, 1)
+        os.truncate(path, ROOM)
+        with open(page, "rb") as rest:
+            told += rest.read()
+        why = run.stderr.read()
+    return run.returncode, told, why
+
+
+def check_page(uiwarp, path):
+    """Its last connection is there to its end, and the sentence too."""
+    status, told, why = cut_off_page(uiwarp, path)
+    good = status == 2 and b"cut off meanwhile" in why and told.endswith(b"\n")
+    if not good:
+        print(f"the page: status {status}, ends with {told[-80:]}, {why}")
+    return good
+
+
 def main(uiwarp):
     data = pcap(apart(list(copies(read(CORPUS / "ops-rev2.pcapng"), 100))))
     bad = 0
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, "capture")
+        path.write_bytes(data)
+        bad += not check_page(uiwarp, path)
     for command in (["show"], ["show", "--json"]):
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory, "capture")
