@@ -134,6 +134,7 @@ int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len)
 	struct rte_mbuf *m = tcp_stack_packet(c->s);
 	struct tcp_segment h;
 	char *p;
+	int err;
 
 	if (!m)
 		return -ENOMEM;
@@ -151,8 +152,10 @@ int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len)
 	}
 	tcp_segment_begin(c, &h, seq, TCP_ACK);
 	tcp_wire_emit(&h, (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)tcp_wire_len(&h)));
-	tcp_segment_acknowledged(c);
-	return tcp_segment_send(c, m, (struct ip_text_sum){0});
+	err = tcp_segment_send(c, m, (struct ip_text_sum){0});
+	if (!err)
+		tcp_segment_acknowledged(c);
+	return err;
 }
 
 /** Cut record @p i behind its first @p len bytes. @return 0, -ENOMEM. */

@@ -2,7 +2,10 @@
 /* RFC 8899, RFC 4821, RFC 5927 section 7. */
 #include "path.h"
 
+#include "tcp/output.h"
 #include "tcp/pmtu.h"
+
+#include <errno.h>
 
 #define OPTIONS (TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED)
 
@@ -444,6 +447,25 @@ static void test_no_packet_for_a_probe(void **state)
 	host_end(&path.h);
 }
 
+/** An ACK that waits for a segment to go with does not count as sent with one that IP refuses. */
+static void test_refused_probe_takes_no_ack_along(void **state)
+{
+	uint64_t due;
+
+	path_start(&path, OPTIONS, 1500, 1500);
+	path_send(&path, 2, 1000);
+	ip_double_drain(&path.h.ip);
+	due = path.c->delack_at = path.h.tcp->now + 40 * MS;
+	path.h.ip.send_error = -ENETUNREACH;
+	assert_int_equal(tcp_send_copy(path.c, path.c->snd_una, 1200), -ENETUNREACH);
+	path.h.ip.send_error = 0;
+	assert_int_equal(path.c->delack_at, due);
+	assert_int_equal(tcp_send_copy(path.c, path.c->snd_una, 1200), 0);
+	assert_true(path.c->delack_at == TIMER_NEVER);
+	ip_double_drain(&path.h.ip);
+	host_end(&path.h);
+}
+
 /** The answer to a probe is taken out of the SACK option, and nothing else is. */
 static void test_answer_is_taken_out(void **state)
 {
@@ -709,6 +731,7 @@ int main(void)
 		cmocka_unit_test(test_path_shrinks_under_a_search),
 		cmocka_unit_test(test_no_probe_beside_a_fin),
 		cmocka_unit_test(test_no_packet_for_a_probe),
+		cmocka_unit_test(test_refused_probe_takes_no_ack_along),
 		cmocka_unit_test(test_answer_is_taken_out),
 		cmocka_unit_test(test_our_mss_is_the_links),
 		cmocka_unit_test(test_little_text_probes_little),
