@@ -2,6 +2,7 @@
 #include "base/sysfs.h"
 #include "base/wait_limit.h"
 #include "dpdk-port/capability.h"
+#include "dpdk-port/driver_name.h"
 #include "dpdk-port/eal.h"
 #include "tools/doctor.h"
 
@@ -21,7 +22,7 @@
 
 static bool doctor_port_is(const struct doctor *d, const char *driver)
 {
-	return strncmp(d->config->port, driver, strlen(driver)) == 0;
+	return driver_name_fits(driver, d->config->port);
 }
 
 /** The value of "key=" in the port's arguments. @return false: there is none. */

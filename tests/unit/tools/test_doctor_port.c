@@ -96,7 +96,7 @@ static bool loopback_has_its_address(void)
 static void an_address_of_linux_is_wrong_beside_it(void **state)
 {
 	static const char *const ports[] = {
-		"net_af_packet0,iface=lo", "net_tap0", "net_pcap0,iface=lo"};
+		"net_af_packet0,iface=lo", "net_tap0", "eth_tap0", "net_pcap0,iface=lo"};
 
 	/* In a network namespace of which nobody has set it up. */
 	if (!loopback_has_its_address())
@@ -105,6 +105,18 @@ static void an_address_of_linux_is_wrong_beside_it(void **state)
 		look_at_port(ports[i]);
 		assert_non_null(strstr(said, "Linux itself has our address 127.0.0.1, on lo"));
 	}
+}
+
+static void a_tap_is_made_when_it_is_opened(void **state)
+{
+	static const char *const ports[] = {"net_tap0,iface=uiw_no_such", "eth_tap0,iface=uiw_no_such"};
+
+	for (unsigned i = 0; i < sizeof ports / sizeof ports[0]; i++) {
+		look_at_port(ports[i]);
+		assert_null(strstr(said, "no interface"));
+	}
+	look_at_port("eth_af_packet0,iface=uiw_no_such");
+	assert_non_null(strstr(said, "there is no interface \"uiw_no_such\""));
 }
 
 /* With all that a PCI device needs, DPDK has no driver for it. */
@@ -129,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_of_linux_is_free_where_it_is_not),
 		cmocka_unit_test(an_address_of_linux_is_wrong_beside_it),
+		cmocka_unit_test(a_tap_is_made_when_it_is_opened),
 		cmocka_unit_test(without_a_driver_of_dpdks_packages_are_named),
 	};
 
