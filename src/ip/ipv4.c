@@ -50,41 +50,6 @@ static bool ipv4_has_router_alert(const uint8_t *p, uint32_t len)
 	return false;
 }
 
-/** @return the header's length, or 0: not a header (RFC 1122 section 3.2.1). */
-static uint16_t ipv4_check_header(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m)
-{
-	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
-	uint64_t flags = m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
-	uint16_t hlen, total;
-
-	if (unlikely(m->data_len < IPV4_LEN))
-		goto bad;
-	hlen = (h[IPV4_VERSION_IHL] & 15) * 4;
-	total = load_be16(h + IPV4_TOTAL_LENGTH);
-	if (unlikely(h[IPV4_VERSION_IHL] >> 4 != 4 || hlen < IPV4_LEN || m->data_len < hlen ||
-		     total < hlen))
-		goto bad;
-	if (unlikely(total > m->pkt_len)) {
-		packet_note_cut(s, m);
-		goto bad;
-	}
-	if (!f->from_self && flags != RTE_MBUF_F_RX_IP_CKSUM_GOOD &&
-		(flags == RTE_MBUF_F_RX_IP_CKSUM_BAD ||
-			cksum_fold(cksum_bytes(h, hlen)) != 0xffff)) {
-		s->stats.rx_bad_cksum++;
-		return 0;
-	}
-	if (unlikely(hlen > IPV4_LEN && !ipv4_options_ok(h + IPV4_LEN, hlen - IPV4_LEN)))
-		goto bad;
-	/* Ethernet pads to 60 bytes. */
-	if (m->pkt_len > total)
-		packet_trim(m, total);
-	return hlen;
-bad:
-	s->stats.rx_bad_header++;
-	return 0;
-}
-
 static bool ipv4_is_ours(const struct ip_stack *s, const uint8_t *v4)
 {
 	uint32_t a;
@@ -151,6 +116,44 @@ static bool ipv4_check_addresses(struct ip_stack *s, const struct ip_frame *f, c
 		return false;
 	}
 	return true;
+}
+
+/** @return the header's length, or 0: it is counted as dropped (RFC 1122 section 3.2.1). */
+static uint16_t ipv4_check_header(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m)
+{
+	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint64_t flags = m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
+	uint16_t hlen, total;
+
+	if (unlikely(m->data_len < IPV4_LEN))
+		goto bad;
+	hlen = (h[IPV4_VERSION_IHL] & 15) * 4;
+	total = load_be16(h + IPV4_TOTAL_LENGTH);
+	if (unlikely(h[IPV4_VERSION_IHL] >> 4 != 4 || hlen < IPV4_LEN || m->data_len < hlen ||
+		     total < hlen))
+		goto bad;
+	if (unlikely(total > m->pkt_len)) {
+		/* A packet socket also has what the kernel gets: that is whole there. */
+		if (!ipv4_check_addresses(s, f, h))
+			return 0;
+		packet_note_cut(s, m);
+		goto bad;
+	}
+	if (!f->from_self && flags != RTE_MBUF_F_RX_IP_CKSUM_GOOD &&
+		(flags == RTE_MBUF_F_RX_IP_CKSUM_BAD ||
+			cksum_fold(cksum_bytes(h, hlen)) != 0xffff)) {
+		s->stats.rx_bad_cksum++;
+		return 0;
+	}
+	if (unlikely(hlen > IPV4_LEN && !ipv4_options_ok(h + IPV4_LEN, hlen - IPV4_LEN)))
+		goto bad;
+	/* Ethernet pads to 60 bytes. */
+	if (m->pkt_len > total)
+		packet_trim(m, total);
+	return hlen;
+bad:
+	s->stats.rx_bad_header++;
+	return 0;
 }
 
 /** ip_addr_from_v4(), written by one store. */

@@ -296,21 +296,31 @@ static bool ipv6_check_addresses(struct ip_stack *s, const struct ip_frame *f,
 }
 
 /** @return false: not a header (RFC 8200 section 3). */
-static bool ipv6_check_header(struct ip_stack *s, struct rte_mbuf *m)
+static bool ipv6_check_header(const struct rte_mbuf *m)
 {
 	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
-	uint32_t payload;
 
-	if (m->data_len < IPV6_LEN || h[IPV6_VERSION_CLASS_FLOW] >> 4 != 6)
-		return false;
-	payload = load_be16(h + IPV6_PAYLOAD_LENGTH);
-	if (payload > m->pkt_len - IPV6_LEN) {
+	return m->data_len >= IPV6_LEN && h[IPV6_VERSION_CLASS_FLOW] >> 4 == 6;
+}
+
+/** For packets to us: a packet socket also has what the kernel gets, and that is whole there. */
+static bool ipv6_check_length(struct ip_stack *s, struct rte_mbuf *m)
+{
+	uint32_t payload = load_be16(rte_pktmbuf_mtod(m, const uint8_t *) + IPV6_PAYLOAD_LENGTH);
+
+	if (unlikely(payload > m->pkt_len - IPV6_LEN)) {
 		packet_note_cut(s, m);
 		return false;
 	}
 	if (m->pkt_len - IPV6_LEN > payload)
 		packet_trim(m, IPV6_LEN + payload);
 	return true;
+}
+
+static void ipv6_bad_header(struct ip_stack *s, struct rte_mbuf *m)
+{
+	s->stats.rx_bad_header++;
+	rte_pktmbuf_free(m);
 }
 
 void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m, uint64_t now)
@@ -323,9 +333,8 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	m = ipv6_head(s, m, IPV6_LEN + L4_HEAD);
 	if (unlikely(!m))
 		return;
-	if (unlikely(!ipv6_check_header(s, m))) {
-		s->stats.rx_bad_header++;
-		rte_pktmbuf_free(m);
+	if (unlikely(!ipv6_check_header(m))) {
+		ipv6_bad_header(s, m);
 		return;
 	}
 	h = rte_pktmbuf_mtod(m, const uint8_t *);
@@ -342,6 +351,10 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	rx.src_mac = f->src_mac;
 	if (unlikely(!ipv6_check_addresses(s, f, &rx, m))) {
 		rte_pktmbuf_free(m);
+		return;
+	}
+	if (unlikely(!ipv6_check_length(s, m))) {
+		ipv6_bad_header(s, m);
 		return;
 	}
 	w.m = m;

@@ -30,9 +30,9 @@ static inline struct rte_mbuf *packet_head(struct ip_stack *s, struct rte_mbuf *
 void packet_trim(struct rte_mbuf *m, uint32_t len);
 
 /**
- * By its header @p m is longer than it is. If it is as long as the link's MTU all the same, it did
- * not fit a frame of the port's: Linux puts segments together (GRO, TSO) before a packet socket has
- * them.
+ * By its header @p m, which is to us, is longer than it is. If it is as long as the link's MTU all
+ * the same, it did not fit a frame of the port's: Linux puts segments together (GRO, TSO) before a
+ * packet socket has them.
  */
 void packet_note_cut(struct ip_stack *s, const struct rte_mbuf *m);
 

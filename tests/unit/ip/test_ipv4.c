@@ -113,13 +113,14 @@ static void bad_headers(void **state)
 	host_free(h);
 }
 
-/** A frame with an IP packet of @p len bytes, whose header says @p total. */
-static void input_cut(struct host *h, unsigned len, unsigned total)
+/** A frame with an IP packet of @p len bytes to @p dst, whose header says @p total. */
+static void input_cut(struct host *h, const char *dst, unsigned len, unsigned total)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(h->pool);
-	struct bytes b = bytes(ETH "45 00 00 00 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01");
+	struct bytes b = bytes(ETH "45 00 00 00 12 34 40 00 40 06 00 00 0a 00 00 02");
 	uint8_t *p = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(14 + len));
 
+	bytes_add(&b, dst);
 	assert_non_null(p);
 	memset(p, 0, 14 + len);
 	memcpy(p, b.b, b.len);
@@ -132,14 +133,27 @@ static void what_the_port_cuts_off_is_counted(void **state)
 {
 	struct host *h = host_new_v4();
 
-	input_cut(h, 1500, 1501);
-	input_cut(h, 1900, 65535);
+	input_cut(h, "0a 00 00 01", 1500, 1501);
+	input_cut(h, "0a 00 00 01", 1900, 65535);
 	assert_int_equal(ip_stack_stats(h->ip)->rx_cut, 2);
 	/* A length that is wrong is another thing. */
-	input_cut(h, 1499, 1500);
+	input_cut(h, "0a 00 00 01", 1499, 1500);
 	assert_int_equal(ip_stack_stats(h->ip)->rx_cut, 2);
 	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 3);
 	assert_int_equal(h->n_rx, 0);
+	host_free(h);
+}
+
+/* The kernel has another address on the same interface: what it gets in one piece is not lost. */
+static void what_is_cut_off_for_others_is_not_ours(void **state)
+{
+	struct host *h = host_new_v4();
+
+	input_cut(h, "0a 00 00 07", 1900, 65535);
+	input_cut(h, "e0 01 02 03", 1900, 65535);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_cut, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_not_ours, 2);
 	host_free(h);
 }
 
@@ -339,6 +353,7 @@ int main(void)
 		cmocka_unit_test(port_flags_are_believed),
 		cmocka_unit_test(bad_headers),
 		cmocka_unit_test(what_the_port_cuts_off_is_counted),
+		cmocka_unit_test(what_is_cut_off_for_others_is_not_ours),
 		cmocka_unit_test(options_are_skipped_but_source_routes_refused),
 		cmocka_unit_test(groups_and_others_do_not_reach_tcp),
 		cmocka_unit_test(impossible_sources),

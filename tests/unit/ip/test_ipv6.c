@@ -75,23 +75,43 @@ static void segment_goes_up(void **state)
 	host_free(h);
 }
 
+/** A frame with an IP packet of @p len bytes to @p dst, whose header says 1501. */
+static void input_cut(struct host *h, const char *dst, unsigned len)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(h->pool);
+	struct bytes b = bytes(ETH "60 00 00 00 05 b5 06 40" FROM);
+	uint8_t *p = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(14 + len));
+
+	bytes_add(&b, dst);
+	assert_non_null(p);
+	memset(p, 0, 14 + len);
+	memcpy(p, b.b, b.len);
+	(void)ip_input(h->ip, &m, 1, h->now);
+}
+
 /* Linux has put segments together, and the port's frames are not as long. */
 static void what_the_port_cuts_off_is_counted(void **state)
 {
 	struct host *h = start();
-	struct bytes b = bytes(ETH "60 00 00 00 05 b5 06 40" FROM TO);
 
 	for (unsigned len = 1499; len <= 1500; len++) {
-		struct rte_mbuf *m = rte_pktmbuf_alloc(h->pool);
-		uint8_t *p = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(14 + len));
-
-		assert_non_null(p);
-		memset(p, 0, 14 + len);
-		memcpy(p, b.b, b.len);
-		(void)ip_input(h->ip, &m, 1, h->now);
+		input_cut(h, TO, len);
 		assert_int_equal(ip_stack_stats(h->ip)->rx_cut, len - 1499);
 	}
 	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 2);
+	host_free(h);
+}
+
+/* The kernel has another address on the same interface: what it gets in one piece is not lost. */
+static void what_is_cut_off_for_others_is_not_ours(void **state)
+{
+	struct host *h = start();
+
+	input_cut(h, "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 07", 1500);
+	input_cut(h, "ff 02 00 00 00 00 00 00 00 00 00 00 00 01 00 03", 1500);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_cut, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_not_ours, 2);
 	host_free(h);
 }
 
@@ -322,6 +342,7 @@ int main(void)
 		cmocka_unit_test(segment_goes_up),
 		cmocka_unit_test(bad_headers),
 		cmocka_unit_test(what_the_port_cuts_off_is_counted),
+		cmocka_unit_test(what_is_cut_off_for_others_is_not_ours),
 		cmocka_unit_test(addresses_that_cannot_be),
 		cmocka_unit_test(extension_headers_are_walked),
 		cmocka_unit_test(unknown_options_act_as_their_type_says),
