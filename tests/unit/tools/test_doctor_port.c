@@ -109,7 +109,8 @@ static void an_address_of_linux_is_wrong_beside_it(void **state)
 
 static void a_tap_is_made_when_it_is_opened(void **state)
 {
-	static const char *const ports[] = {"net_tap0,iface=uiw_no_such", "eth_tap0,iface=uiw_no_such"};
+	static const char *const ports[] = {
+		"net_tap0,iface=uiw_no_such", "eth_tap0,iface=uiw_no_such"};
 
 	for (unsigned i = 0; i < sizeof ports / sizeof ports[0]; i++) {
 		look_at_port(ports[i]);
