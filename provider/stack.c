@@ -13,16 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct stack {
 	struct net *net;
 	struct rnic *rnic;
-	bool told_failure;        /**< why a peer could not be reached, once */
-	_Atomic uint64_t left_at; /**< exit() stopped it then; 0: it has not */
-	unsigned forks;           /**< of the process, when it was opened */
-	struct stack *next;       /**< of all that are open */
+	bool told_failure;  /**< why a peer could not be reached, once */
+	_Atomic bool left;  /**< exit() has stopped it */
+	unsigned forks;     /**< of the process, when it was opened */
+	struct stack *next; /**< of all that are open */
 };
 
 /* The process's own: it has exits and forks of which every stack must know. */
@@ -104,15 +103,12 @@ static void stack_dismantle(struct stack *s)
 
 static void stack_leave(struct stack *s)
 {
-	struct timespec t;
-
 	/* Peers of one that is stuck find out as of a crash; the process ends. */
 	if (!stack_is_orphan(s) && !net_is_stuck(s->net)) {
 		net_linger(s->net);
 		net_leave(s->net);
 	}
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	atomic_store(&s->left_at, (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec);
+	atomic_store(&s->left, true);
 }
 
 static void stack_at_exit(void)
@@ -193,9 +189,9 @@ bool stack_is_orphan(const struct stack *s)
 	return s->forks != forks_count();
 }
 
-uint64_t stack_left_at(const struct stack *s)
+bool stack_has_left(const struct stack *s)
 {
-	return atomic_load_explicit(&s->left_at, memory_order_relaxed);
+	return atomic_load_explicit(&s->left, memory_order_relaxed);
 }
 
 /* ---- the interface ------------------------------------------------------------------------ */

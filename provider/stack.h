@@ -51,7 +51,7 @@ void stack_link(const struct stack *s, uint16_t *mtu, uint32_t *speed, bool *up)
  */
 bool stack_is_orphan(const struct stack *s);
 
-/** When it stopped for exit(), by CLOCK_MONOTONIC in ns: nothing moves since. 0: it has not. */
-uint64_t stack_left_at(const struct stack *s);
+/** True once exit() has stopped it: nothing moves any more. */
+bool stack_has_left(const struct stack *s);
 
 #endif

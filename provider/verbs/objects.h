@@ -175,8 +175,10 @@ struct cq {
 	bool timed;              /**< its completions have times */
 	/** From ibv_start_poll() to ibv_end_poll(): what is read meanwhile is of one thread. */
 	pthread_mutex_t polling;
-	bool single_threaded;   /**< polling is not taken */
-	_Atomic uint32_t empty; /**< polls that found nothing since exit() began */
+	bool single_threaded; /**< polling is not taken */
+	/** The first empty poll after exit() began, in ns; [1]: on the thread that runs it. */
+	_Atomic uint64_t first_empty[2];
+	_Atomic uint32_t empty; /**< such polls on that thread */
 	uint64_t time;          /**< of wc, on the device's clock */
 	struct ibv_wc wc;       /**< the completion that ibv_wc_read_*() read */
 };

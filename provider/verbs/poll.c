@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-/* After exit() began: empty polls of a CQ, and nanoseconds, in which programs see no error. */
+/* After exit() began: empty polls of a CQ on its thread, and ns, in which programs see no error. */
 #define POLL_EMPTY_MAX 1000u
 #define POLL_PATIENCE  UINT64_C(2000000000)
 
@@ -68,20 +68,22 @@ static uint64_t poll_clock_now(clockid_t id)
 /*
  * exit() has begun: who polls until something comes would do so for ever, and the process not end,
  * be it a destructor or a thread that one waits for. Who polls until nothing is left is told no
- * error, nor is a thread that a destructor is about to stop.
+ * error, nor is a thread that a destructor is about to stop, whatever other threads have polled.
  */
 static bool poll_is_over(struct cq *cq)
 {
 	const struct device *d = device_of(cq->ibv.context);
-	uint64_t left_at = stack_left_at(d->stack);
+	uint64_t now, first = 0;
+	bool leaving;
 
-	if (!left_at)
+	if (!stack_has_left(d->stack))
 		return false;
-	if (atomic_load_explicit(&cq->empty, memory_order_relaxed) < POLL_EMPTY_MAX) {
-		atomic_fetch_add_explicit(&cq->empty, 1, memory_order_relaxed);
-		return false;
-	}
-	return d->host->is_leaving() || poll_clock_now(CLOCK_MONOTONIC) >= left_at + POLL_PATIENCE;
+	leaving = d->host->is_leaving();
+	now = poll_clock_now(CLOCK_MONOTONIC);
+	if (atomic_compare_exchange_strong(&cq->first_empty[leaving], &first, now))
+		first = now;
+	return now >= first + POLL_PATIENCE ||
+	       (leaving && atomic_fetch_add(&cq->empty, 1) >= POLL_EMPTY_MAX);
 }
 
 int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)

@@ -30,9 +30,9 @@ void stack_link(const struct stack *s, uint16_t *mtu, uint32_t *speed, bool *up)
 	*up = true;
 }
 
-uint64_t stack_left_at(const struct stack *s)
+bool stack_has_left(const struct stack *s)
 {
-	return 0;
+	return false;
 }
 
 static int device_runs(struct device *d)

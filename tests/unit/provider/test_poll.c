@@ -22,8 +22,7 @@ static struct {
 	int count, taken;
 	bool overflowed;
 	int armings, solicited;
-	uint64_t left_at; /**< exit() has begun */
-	bool leaving;     /**< on this thread */
+	bool left, leaving; /**< exit() has begun; on this thread */
 } t;
 
 int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc)
@@ -48,9 +47,9 @@ int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only)
 	return 0;
 }
 
-uint64_t stack_left_at(const struct stack *s)
+bool stack_has_left(const struct stack *s)
 {
-	return t.left_at;
+	return t.left;
 }
 
 static bool is_leaving(void)
@@ -235,27 +234,43 @@ static void assert_polling_is_over(void)
 static void test_exit(void **state)
 {
 	assert_polls_are_empty(5000);
-	t.left_at = NOT_FOR_AN_HOUR;
-	t.leaving = true;
+	t.left = t.leaving = true;
+	t.cq.first_empty[1] = NOT_FOR_AN_HOUR;
 	assert_polls_are_empty(1000);
+	assert_polling_is_over();
+}
+
+/* Nor for long, if it sleeps between its polls. */
+static void test_exit_with_slow_polls(void **state)
+{
+	t.left = t.leaving = true;
+	assert_polls_are_empty(2);
+	assert_true(t.cq.first_empty[1] > LONG_AGO);
+	t.cq.first_empty[1] = LONG_AGO;
 	assert_polling_is_over();
 }
 
 /* Others may do so longer: a destructor may be about to stop them. */
 static void test_exit_on_another_thread(void **state)
 {
-	t.left_at = NOT_FOR_AN_HOUR;
+	t.left = true;
+	t.cq.first_empty[0] = NOT_FOR_AN_HOUR;
 	assert_polls_are_empty(5000);
-	t.left_at = LONG_AGO;
+	t.cq.first_empty[0] = LONG_AGO;
 	assert_polling_is_over();
 }
 
-/* Who comes late is told no error at once either. */
-static void test_exit_long_ago(void **state)
+/* The destructor then polls what is left. */
+static void test_exit_after_another_thread(void **state)
 {
-	t.left_at = LONG_AGO;
-	assert_polls_are_empty(1000);
-	assert_polling_is_over();
+	t.left = true;
+	assert_polls_are_empty(2);
+	assert_true(t.cq.first_empty[0] > LONG_AGO);
+	t.cq.first_empty[0] = NOT_FOR_AN_HOUR;
+	assert_polls_are_empty(5000);
+	t.cq.first_empty[0] = LONG_AGO;
+	t.leaving = true;
+	assert_polls_are_empty(2);
 }
 
 static void test_arm(void **state)
@@ -386,8 +401,9 @@ int main(void)
 		cmocka_unit_test_setup(test_overflow, setup),
 		cmocka_unit_test_setup(test_orphan, setup),
 		cmocka_unit_test_setup(test_exit, setup),
+		cmocka_unit_test_setup(test_exit_with_slow_polls, setup),
 		cmocka_unit_test_setup(test_exit_on_another_thread, setup),
-		cmocka_unit_test_setup(test_exit_long_ago, setup),
+		cmocka_unit_test_setup(test_exit_after_another_thread, setup),
 		cmocka_unit_test_setup(test_arm, setup),
 		cmocka_unit_test_setup(test_extended, setup),
 		cmocka_unit_test_setup(test_threads_poll_in_turns, setup),
