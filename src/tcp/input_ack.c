@@ -18,7 +18,8 @@ static uint32_t tcp_ack_window(const struct tcp_conn *c, const struct tcp_segmen
 
 /**
  * RFC 9293 section 3.10.7.4: only if SND.UNA =< SEG.ACK, and from segments newer than the one that
- * set it last; of what SEG.SEQ and SEG.ACK do not tell apart, time stamps do.
+ * set it last; of what SEG.SEQ and SEG.ACK do not tell apart, time stamps do. SEG.ACK comes first:
+ * what the peer sends again has an old SEG.SEQ, and with SND.UNA alone the window would move on.
  */
 static bool tcp_ack_update_window(struct tcp_conn *c, const struct tcp_segment *seg)
 {
@@ -26,8 +27,7 @@ static bool tcp_ack_update_window(struct tcp_conn *c, const struct tcp_segment *
 	bool changed = wnd != c->snd_wnd;
 
 	if (seq_lt(seg->ack, c->snd_una) || (c->ts_on && seq_lt(seg->tsval, c->ts_recent)) ||
-		(!seq_lt(c->snd_wl1, seg->seq) &&
-			!(c->snd_wl1 == seg->seq && seq_leq(c->snd_wl2, seg->ack))))
+		(!seq_lt(c->snd_wl2, seg->ack) && seq_lt(seg->seq, c->snd_wl1)))
 		return false;
 	c->snd_wnd = wnd;
 	c->snd_wl1 = seg->seq;

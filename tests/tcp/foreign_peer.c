@@ -306,6 +306,8 @@ static void check_segment(struct foreign_peer *p, const struct seg *s, uint32_t 
 		wrong(p, "the host sends other text than its user wrote");
 	else if ((s->flags & FIN) && right != fin)
 		wrong(p, "the host's FIN is in the wrong place");
+	else if (s->len && right > p->rcv_told)
+		wrong(p, "the host sends beyond each window that it was told");
 	else if (s->ack - p->base.seq > p->snd_max)
 		wrong(p, "the host acknowledges what was not sent");
 	else if (p->timestamps && !(s->has & HAS_TS))

@@ -354,6 +354,22 @@ static void old_acks_bring_no_window(struct script *s)
 	check(s, script_info(s).snd_wnd == 200u << scale);
 }
 
+/* Nor is a repetition old that acknowledges more than any before: it was sent later. */
+static void repetitions_tell_the_window(struct script *s)
+{
+	unsigned scale = s->way & WS ? 7 : 0;
+
+	accepted(s);
+	writes(s, 1000);
+	pass(s, 0);
+	peer(s, ". 101 ack 1 win 4000");
+	check(s, script_info(s).snd_wnd == 4000u << scale);
+	peer(s, "P. 1:101 ack 1001 win 50");
+	pass(s, 0);
+	check(s, script_info(s).snd_wnd == 50u << scale);
+	reads(s, 100);
+}
+
 /* The sender's FIN does not wait for a window that has no room for text. */
 static void a_fin_for_a_closed_window(struct script *s)
 {
@@ -440,6 +456,7 @@ const struct script_test script_tests[] = {
 	SCRIPT(old_windows_do_not_count, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPT(overtaken_windows_do_not_count, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPT(old_acks_bring_no_window, "RFC 9293 section 3.10.7.4", WAYS, 0),
+	SCRIPT(repetitions_tell_the_window, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPT(a_fin_for_a_closed_window, "RFC 9293 section 3.8.6", WAYS, 0),
 	SCRIPT_WITH(a_fin_at_a_closed_window, "RFC 9293 section 3.8.6", WAYS, 0, &small),
 	SCRIPT_WITH(a_fin_at_a_window_that_is_not_read, "RFC 9293 section 3.8.6", WAYS, 0, &small),
