@@ -121,6 +121,9 @@ static void take_text(struct foreign_peer *p, uint32_t left, uint32_t right)
 {
 	left = most(left, p->rcv_nxt);
 	right = least(right, p->rcv_edge);
+	/* Its acknowledgment let text of ours go, which has taken the window back. */
+	if (right <= left)
+		return;
 	if (p->takes_parts && right - left > 1 && rude(p, 0.2))
 		right = left + 1 + (uint32_t)prng_below(p->random, right - left - 1);
 	memset(p->rcv_has + left, 1, right - left);
