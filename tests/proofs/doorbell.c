@@ -11,13 +11,11 @@ static struct engine engine;
 static unsigned rung[BELLS], served[BELLS], order[2 * BELLS], count;
 static bool again; /**< the first that is served rings once more */
 
-/* As engine_ring() does it where the lock is held by another. */
+/* As who rings does it where the lock is held by another. */
 static void ring(unsigned i)
 {
-	if (atomic_exchange(&bells[i].queued, true))
-		return;
-	rung[i]++;
-	engine_doorbell_push(&engine, &bells[i]);
+	rung[i] += !atomic_load(&bells[i].queued);
+	engine_list_add(&engine.doorbells, &bells[i]);
 }
 
 static void serve(struct engine_doorbell *d)

@@ -5,6 +5,7 @@
 #include "ddp/ddp.c"
 #include "rdmap/atomic.c"
 #include "rdmap/irq.c"
+#include "rdmap/sq.c"
 
 void rdmap_fail(struct rdmap *r, const struct rdmap_error *e)
 {
@@ -80,8 +81,9 @@ void proof_atomic_response(void)
 {
 	struct rdmap_sq sq = {.size = 1};
 	struct rdmap_irqe ring[1] = {{.atomic = true, .request_id = nondet_u32()}};
+	struct mpa mpa;
 	struct rdmap tx = {.ops = &stub_ops, .irq = ring, .ird = 1, .irq_count = 1},
-		     rx = {.ops = &stub_ops, .sq = &sq, .reads_out = 1};
+		     rx = {.ops = &stub_ops, .mpa = &mpa, .sq = &sq, .reads_out = 1};
 	struct {
 		struct rdmap_wqe w;
 		struct rdmap_sge sge;
