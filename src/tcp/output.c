@@ -125,7 +125,7 @@ static int tcp_output_send_text(struct tcp_conn *c, uint32_t i, struct ip_patter
 		return err;
 	tcp_output_count_text(c, r);
 	c->cwr_pending &= !cwr;
-	return err;
+	return 0;
 }
 
 int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len)

@@ -299,17 +299,23 @@ static void test_no_packet_for_a_copy(void **state)
 	tcp_ooo_clear(&o);
 }
 
+/** Five pieces of 10 octets from 100 on: notes, and text between them. */
+static void notes_and_text(struct tcp_ooo *o)
+{
+	for (uint32_t i = 0; i < 5; i++) {
+		if (i % 2)
+			expect(insert(o, 100 + 10 * i, 10), 10, 0, 0);
+		else
+			assert_int_equal(note(o, 100 + 10 * i, 10), 10);
+	}
+}
+
 /* Text that cannot be dropped, as its notes would be too many islands, stays. */
 static void test_text_between_notes_stays(void **state)
 {
 	struct tcp_ooo o = {0};
 
-	for (uint32_t i = 0; i < 5; i++) {
-		if (i % 2)
-			expect(insert(&o, 100 + 10 * i, 10), 10, 0, 0);
-		else
-			assert_int_equal(note(&o, 100 + 10 * i, 10), 10);
-	}
+	notes_and_text(&o);
 	for (uint32_t i = 0; i < TCP_OOO_ISLANDS - 2; i++)
 		assert_int_equal(note(&o, 1000 + 20 * i, 10), 10);
 	assert_int_equal(o.n, TCP_OOO_ISLANDS - 1);
@@ -325,12 +331,7 @@ static void test_text_between_notes_goes(void **state)
 {
 	struct tcp_ooo o = {0};
 
-	for (uint32_t i = 0; i < 5; i++) {
-		if (i % 2)
-			expect(insert(&o, 100 + 10 * i, 10), 10, 0, 0);
-		else
-			assert_int_equal(note(&o, 100 + 10 * i, 10), 10);
-	}
+	notes_and_text(&o);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(note(&o, 1000 + 20 * i, 10), 10);
 	assert_int_equal(o.n, 4);

@@ -356,15 +356,21 @@ static void test_raise_beyond_what_the_peer_takes(void **state)
 	host_end(&path.h);
 }
 
-/** A search is about to begin: the path takes 1300, or so it was, and @p n records are queued. */
-static void before_a_search(unsigned n)
+/** IP knew of @p from alone, and has forgotten it: the path takes @p mtu, and may take 1500. */
+static void is_to_rise(uint16_t from, uint16_t mtu)
 {
-	path_start(&path, OPTIONS, 1500, 1500);
-	path.h.ip.path_mtu = 1300;
+	path_start(&path, OPTIONS, 1500, mtu);
+	path.h.ip.path_mtu = from;
 	path_bulk(&path, 3);
 	path.h.ip.path_mtu = 0;
 	path_send(&path, 1, 100);
 	path_carry(&path);
+}
+
+/** A search is about to begin: the path takes 1300, or so it was, and @p n records are queued. */
+static void before_a_search(unsigned n)
+{
+	is_to_rise(1300, 1500);
 	for (unsigned i = 0; i < n; i++)
 		path_queue(&path, 1260);
 }
@@ -471,12 +477,7 @@ static void test_answer_is_taken_out(void **state)
 {
 	struct tcp_segment seg = {.n_sack = 2}, again;
 
-	path_start(&path, OPTIONS, 1500, 1500);
-	path.h.ip.path_mtu = 1300;
-	path_bulk(&path, 3);
-	path.h.ip.path_mtu = 0;
-	path_send(&path, 1, 100);
-	path_carry(&path);
+	is_to_rise(1300, 1500);
 	path_send(&path, 10, 1260);
 	assert_int_equal(path.c->pmtu->size, 1500);
 	seg.sack[0] =
@@ -535,12 +536,7 @@ static void test_our_mss_is_the_links(void **state)
 
 static void test_little_text_probes_little(void **state)
 {
-	path_start(&path, OPTIONS, 1500, 1500);
-	path.h.ip.path_mtu = 600;
-	path_bulk(&path, 3);
-	path.h.ip.path_mtu = 0;
-	path_send(&path, 1, 100);
-	path_carry(&path);
+	is_to_rise(600, 1500);
 	for (int i = 0; i < 5; i++) { /* never more than 1000 bytes in flight */
 		path_send(&path, 2, 500);
 		path_carry(&path);
@@ -630,12 +626,7 @@ static void test_message_without_a_size(void **state)
 
 static void test_message_about_a_probe(void **state)
 {
-	path_start(&path, OPTIONS, 1500, 1400);
-	path.h.ip.path_mtu = 1280;
-	path_bulk(&path, 3);
-	path.h.ip.path_mtu = 0;
-	path_send(&path, 1, 100);
-	path_carry(&path);
+	is_to_rise(1280, 1400);
 	path_send(&path, 10, 1240);
 	assert_int_equal(path.c->pmtu->size, 1500);
 	/* No news: of another segment, or that it was not too big. */
