@@ -23,9 +23,14 @@ static bool memif_has_name(const struct rte_kvargs *args, const char *key, const
 	return given && !strcmp(given, value);
 }
 
-static bool memif_is_server(const struct rte_kvargs *args)
+bool memif_is_server(const struct rte_kvargs *args)
 {
 	return memif_has_name(args, "role", "server") || memif_has_name(args, "role", "master");
+}
+
+bool memif_has_socket_file(const struct rte_kvargs *args)
+{
+	return memif_has_name(args, "socket-abstract", "no");
 }
 
 /** Does the kernel's list, which has '@' for zeros, name a listening socket @p name? */
@@ -82,8 +87,8 @@ int memif_absolute(const char *device, char *out, size_t len)
 /** Does a process listen at the socket that a memif's arguments mean, which is @p path? */
 static bool memif_listens(const struct rte_kvargs *args, const char *path)
 {
-	return memif_has_name(args, "socket-abstract", "no") ? socket_file_ask(path) == EPROTOTYPE
-							     : memif_is_listed(path);
+	return memif_has_socket_file(args) ? socket_file_ask(path) == EPROTOTYPE
+					   : memif_is_listed(path);
 }
 
 bool memif_is_served(const char *device)

@@ -10,8 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rte_kvargs;
+
 /** True if @p device is a memif, by its name or arguments. */
 bool memif_is_named(const char *device);
+
+/** True if @p args are of a memif that serves: role=server, or the driver's old word. */
+bool memif_is_server(const struct rte_kvargs *args);
+
+/** True if the socket of @p args is a file; the driver's default is an abstract one. */
+bool memif_has_socket_file(const struct rte_kvargs *args);
 
 /**
  * Copy the arguments and make the path in "socket=" absolute, as DPDK requires. An abstract

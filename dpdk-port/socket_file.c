@@ -2,6 +2,7 @@
 #include "dpdk-port/socket_file.h"
 
 #include "dpdk-port/driver_name.h"
+#include "dpdk-port/memif.h"
 
 #include <errno.h>
 #include <rte_common.h>
@@ -36,13 +37,6 @@ int socket_file_ask(const char *path)
 	return err;
 }
 
-static bool socket_file_is(const struct rte_kvargs *args, const char *key, const char *value)
-{
-	const char *given = rte_kvargs_get(args, key);
-
-	return given && !strcmp(given, value);
-}
-
 /** As these drivers read a switch: a number. */
 static bool socket_file_is_on(const struct rte_kvargs *args, const char *key)
 {
@@ -51,11 +45,9 @@ static bool socket_file_is_on(const struct rte_kvargs *args, const char *key)
 	return given && strtoul(given, NULL, 0) != 0;
 }
 
-/** Abstract is the driver's default. */
 static bool socket_file_memif_serves(const struct rte_kvargs *args)
 {
-	return (socket_file_is(args, "role", "server") || socket_file_is(args, "role", "master")) &&
-	       socket_file_is(args, "socket-abstract", "no");
+	return memif_is_server(args) && memif_has_socket_file(args);
 }
 
 static bool socket_file_virtio_user_serves(const struct rte_kvargs *args)
