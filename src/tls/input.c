@@ -146,7 +146,7 @@ static void tls_input_handshake(struct tls_conn *c, struct tls_input_bytes *b)
 size_t tls_input(
 	struct tls_conn *c, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
 {
-	struct tls_input_bytes b = {{v, 0}, total};
+	struct tls_input_bytes b = {.at = {v, 0}, .left = total};
 
 	*need = 0;
 	if (c->state == TLS_CONN_WAITS)

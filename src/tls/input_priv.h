@@ -5,10 +5,18 @@
 
 #include "tls/input.h"
 
+/** Why a record cannot be opened, and what becomes of the connection. */
+struct tls_input_fault {
+	enum tls_alert alert;
+	int error; /**< of closed() */
+	const char *reason;
+};
+
 /** Bytes that came and are not done with. */
 struct tls_input_bytes {
 	struct tls_cursor at;
 	size_t left;
+	const struct tls_input_fault *fault; /**< of the next record; NULL: none is known */
 };
 
 /* ---- content, input_content.c ------------------------------------------------------------- */
@@ -27,11 +35,13 @@ bool tls_input_is_full(const struct tls_conn *c);
 /**
  * Open the next record, if it is whole.
  * @param[out] type, len of its content, which is in @p out.
- * @return false: it is not whole, then @p need says how much is needed; or the connection has
- *         failed.
+ * @return false: it is not whole, then @p need says how much is needed; or @p b has its fault.
  */
 bool tls_input_open(struct tls_conn *c, struct tls_input_bytes *b, uint8_t *out, uint8_t *type,
 	uint32_t *len, size_t *need);
+
+/** The connection fails by @p fault, when all before that was shown. */
+void tls_input_fail(struct tls_conn *c, const struct tls_input_fault *fault);
 
 /** One that is no content. */
 void tls_input_control(struct tls_conn *c, uint8_t type, const uint8_t *bytes, size_t len);

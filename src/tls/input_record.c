@@ -8,20 +8,29 @@
 #include <errno.h>
 #include <stdio.h>
 
-/** @return false: it breaks the rules, and the connection has failed. */
-static bool tls_input_check_header(struct tls_conn *c, const uint8_t *header, uint32_t body)
+static const struct tls_input_fault tls_input_is_clear = {
+	TLS_ALERT_UNEXPECTED_MESSAGE, -EPROTO, "a record in the clear behind the handshake"};
+static const struct tls_input_fault tls_input_is_long = {
+	TLS_ALERT_RECORD_OVERFLOW, -EPROTO, "a record that is too long"};
+static const struct tls_input_fault tls_input_is_short = {
+	TLS_ALERT_BAD_RECORD_MAC, -EBADMSG, "a record without content"};
+static const struct tls_input_fault tls_input_is_forged = {
+	TLS_ALERT_BAD_RECORD_MAC, -EBADMSG, "a record that was forged or damaged"};
+
+/** @return NULL, or why it breaks the rules. */
+static const struct tls_input_fault *tls_input_check_header(const uint8_t *header, uint32_t body)
 {
 	/* Section 5.1: the version is ignored. It is authenticated all the same. */
 	if (header[0] != TLS_APPLICATION_DATA)
-		tls_conn_fail(c, TLS_ALERT_UNEXPECTED_MESSAGE, -EPROTO,
-			"a record in the clear behind the handshake");
-	else if (body > TLS_CIPHERTEXT_MAX)
-		tls_conn_fail(c, TLS_ALERT_RECORD_OVERFLOW, -EPROTO, "a record that is too long");
-	else if (body <= TLS_TAG_LEN)
-		tls_conn_fail(c, TLS_ALERT_BAD_RECORD_MAC, -EBADMSG, "a record without content");
-	else
-		return true;
-	return false;
+		return &tls_input_is_clear;
+	if (body > TLS_CIPHERTEXT_MAX)
+		return &tls_input_is_long;
+	return body <= TLS_TAG_LEN ? &tls_input_is_short : NULL;
+}
+
+void tls_input_fail(struct tls_conn *c, const struct tls_input_fault *fault)
+{
+	tls_conn_fail(c, (int)fault->alert, fault->error, fault->reason);
 }
 
 /** Section 5.4: take off the padding and the type. @return the type; 0: there is none. */
@@ -44,25 +53,23 @@ bool tls_input_open(struct tls_conn *c, struct tls_input_bytes *b, uint8_t *out,
 		return false;
 	tls_cursor_copy(&at, header, sizeof header);
 	body = load_be16(header + TLS_AT_LENGTH);
-	if (!tls_input_check_header(c, header, body))
+	b->fault = tls_input_check_header(header, body);
+	if (b->fault)
 		return false;
 	*need = TLS_HEADER_LEN + body;
 	if (b->left < *need)
 		return false;
-	if (!tls_record_open(&c->rx, header, &at, body, out, len)) {
-		tls_conn_fail(c, TLS_ALERT_BAD_RECORD_MAC, -EBADMSG,
-			"a record that was forged or damaged");
+	if (!tls_record_open(&c->rx, header, &at, body, out, len))
+		b->fault = &tls_input_is_forged;
+	/* RFC 8446 section 5.4: with its padding. */
+	else if (*len > c->content_max + TLS_TYPE_LEN)
+		b->fault = &tls_input_is_long;
+	if (b->fault)
 		return false;
-	}
 	sealed = b->at;
 	b->at = at;
 	b->left -= *need;
 	*need = 0;
-	/* RFC 8446 section 5.4: with its padding. */
-	if (*len > c->content_max + TLS_TYPE_LEN) {
-		tls_conn_fail(c, TLS_ALERT_RECORD_OVERFLOW, -EPROTO, "a record that is too long");
-		return false;
-	}
 	*type = tls_input_strip(out, len);
 	if (c->handshake) {
 		tls_cursor_copy(&sealed, header, sizeof header);

@@ -43,8 +43,10 @@ static bool tls_input_pass_shown(
 		uint8_t type;
 		size_t need;
 
-		if (!tls_input_open(c, b, r->out, &type, &len, &need))
-			return false; /* OpenSSL has failed */
+		if (!tls_input_open(c, b, r->out, &type, &len, &need)) {
+			tls_input_fail(c, b->fault); /* OpenSSL has failed */
+			return false;
+		}
 		if (len > c->rx_shown) {
 			*b = before;
 			c->rx.seq = seq;
@@ -92,23 +94,24 @@ bool tls_input_has_come(struct tls_conn *c, const struct tls_input_bytes *b, uin
 	struct tls_input_bytes at;
 	uint8_t type = TLS_APPLICATION_DATA;
 	uint32_t len;
+	bool all;
 
 	if (b->left < w.until)
 		return false;
 	if (c->need <= content)
 		return true;
-	at = (struct tls_input_bytes){tls_input_behind(b->at, w.octets), b->left - w.octets};
+	at = (struct tls_input_bytes){
+		.at = tls_input_behind(b->at, w.octets), .left = b->left - w.octets};
 	c->rx.seq = w.seq;
 	while (content < c->need && tls_input_open(c, &at, out, &type, &len, &partial) &&
 		type == TLS_APPLICATION_DATA)
 		content += len;
-	if (c->dead)
-		return false;
 	opened = b->left - at.left;
-	if (content < c->need && type == TLS_APPLICATION_DATA)
+	all = content >= c->need || type != TLS_APPLICATION_DATA || at.fault;
+	if (!all)
 		tls_input_want(c, opened, b->left, c->rx.seq, content, partial);
 	c->rx.seq = seq;
-	return content >= c->need || type != TLS_APPLICATION_DATA;
+	return all;
 }
 
 /**
@@ -163,6 +166,7 @@ void tls_input_records(
 	struct tls_conn *c, struct tls_input_bytes *b, uint8_t *out, size_t all, size_t *need)
 {
 	struct tls_input_run r = {.out = out, .all = all};
+	const struct tls_input_fault *fault;
 	uint8_t type;
 	uint32_t len;
 
@@ -190,6 +194,7 @@ void tls_input_records(
 		tls_input_control(c, type, text, len);
 		tls_input_begin_run(c, b, &r);
 	}
-	if (!c->dead && !c->released)
-		(void)tls_input_end_run(c, b, &r, c->below_eof);
+	fault = b->fault;
+	if (!c->dead && !c->released && tls_input_end_run(c, b, &r, fault || c->below_eof) && fault)
+		tls_input_fail(c, fault);
 }
