@@ -42,6 +42,12 @@ struct esp_database {
 void esp_database_init(struct esp_database *db, const struct random_source *random);
 void esp_database_fini(struct esp_database *db);
 
+/** @return how many SAs there are. */
+static inline unsigned esp_database_count(const struct esp_database *db)
+{
+	return db->file ? db->file->n_states : 0;
+}
+
 /**
  * Let @p file be the one in force. SAs that were there stay, with their sequence numbers, and take
  * new addresses of either end, UDP and its ports, selectors, reqids and limits; those that are not
