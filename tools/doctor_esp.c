@@ -25,8 +25,8 @@ static const struct {
 		"let the files of \"ipsec\" of both hosts have the same keys; else somebody "
 		"forges"},
 	{offsetof(struct esp_stats, rx_late), "ESP packets came that are older than their window",
-		"the peer has started anew with its keys: give both new ones, or SAs without a "
-		"\"replay-window\""},
+		"the peer has started anew with its keys, or has one key for two addresses of "
+		"ours: give both hosts new ones, or SAs without a \"replay-window\""},
 	{offsetof(struct esp_stats, rx_ended), "ESP packets came whose SA had reached a limit",
 		"give new SAs; if they are IKE's: see whether its daemon and ipsec-file run"},
 	{offsetof(struct esp_stats, rx_clear), "packets came in the clear that a policy protects",

@@ -448,6 +448,22 @@ static void esp_boundary_tell_without_policy(const struct esp_boundary *b, const
 		f->accept_out ? "sent in the clear" : "discarded");
 }
 
+static void esp_boundary_tell_shared_key(const struct esp_boundary *b, const struct esp_file *f)
+{
+	char first[IP_ADDR_STRLEN], second[IP_ADDR_STRLEN];
+	unsigned one, other;
+
+	if (!esp_file_find_shared(f, &one, &other))
+		return;
+	log_printf(b->log, LOG_LEVEL_WARNING,
+		"ipsec \"%s\": the SAs with spi 0x%x to %s and to %s have one key, and each its "
+		"own "
+		"\"replay-window\": what was sent to one can be sent again to the other; give each "
+		"its own key",
+		b->path, f->state[one].spi, ip_addr_format(&f->state[one].dst, first),
+		ip_addr_format(&f->state[other].dst, second));
+}
+
 static int esp_boundary_read(struct esp_boundary *b, uint64_t now, char *why, size_t size)
 {
 	const struct esp_host host = {esp_boundary_host_has, b};
@@ -470,6 +486,7 @@ static int esp_boundary_read(struct esp_boundary *b, uint64_t now, char *why, si
 	b->stats.policies = f->n_policies;
 	ip_ipsec_changed(b->ip);
 	esp_boundary_tell_without_policy(b, f);
+	esp_boundary_tell_shared_key(b, f);
 	return 0;
 }
 

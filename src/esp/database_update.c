@@ -9,23 +9,14 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/** Are packets of one authentic to the other? The ICV knows nothing of addresses. */
-static bool esp_state_has_key(const struct esp_state *a, const struct esp_state *b)
-{
-	return a->spi == b->spi && a->encryption == b->encryption && a->integrity == b->integrity &&
-	       a->key_len == b->key_len && memcmp(a->key, b->key, a->key_len) == 0 &&
-	       memcmp(a->salt, b->salt, sizeof a->salt) == 0 &&
-	       memcmp(a->auth_key, b->auth_key, sizeof a->auth_key) == 0;
-}
-
 /**
- * Is it the SA that it was? All else may change: ends, UDP and the selector do where a host moves,
- * and which policies it is for and how long is the file's to say.
+ * Of one that uses the key of the other: is it the SA that it was? All else may change: ends, UDP
+ * and the selector do where a host moves, and which policies it is for and how long is the file's
+ * to say.
  */
 static bool esp_state_goes_on(const struct esp_state *was, const struct esp_state *s)
 {
-	return was->outbound == s->outbound && was->tunnel == s->tunnel && was->esn == s->esn &&
-	       was->window == s->window && esp_state_has_key(was, s);
+	return was->tunnel == s->tunnel && was->esn == s->esn && was->window == s->window;
 }
 
 /** @return the SA of the same SPI and destination that is in force; ESP_STATES_MAX: none is. */
@@ -52,7 +43,7 @@ static void esp_database_add_use(
 		const struct esp_state *old = &db->file->state[i];
 		struct esp_sa_use use;
 
-		if (old->outbound != s->outbound || !esp_state_has_key(old, s))
+		if (!esp_state_uses_key(old, s))
 			continue;
 		use = esp_sa_use_of(db->sa[i]);
 		if (s->outbound)
@@ -109,11 +100,20 @@ static int esp_database_create(const struct esp_database *db, const struct esp_s
 /** The SAs of a new file, before it is known whether all of them can be had. */
 struct esp_update {
 	struct esp_sa *sa[ESP_STATES_MAX];
-	bool kept[ESP_STATES_MAX]; /**< of those in force: it stays */
+	bool kept[ESP_STATES_MAX];     /**< of those in force: it stays */
+	bool replaced[ESP_STATES_MAX]; /**< of those in force: another goes on in its place */
 	bool fresh[ESP_STATES_MAX];
 	struct esp_ended_sa *was[ESP_STATES_MAX]; /**< of fresh ones; NULL: it is new */
 	uint64_t now;
 };
+
+/** @return that the file has an SA by the key of @p old where that is. */
+static bool esp_file_has_same(const struct esp_file *f, const struct esp_state *old)
+{
+	unsigned i = esp_file_find(f, old->spi, &old->dst);
+
+	return i != ESP_STATES_MAX && esp_state_uses_key(&f->state[i], old);
+}
 
 /**
  * One of its ends has moved. @return as esp_database_same(): the SA that is in @p f elsewhere now,
@@ -127,8 +127,8 @@ static unsigned esp_update_moved(const struct esp_update *u, const struct esp_da
 	for (unsigned i = 0; i < esp_database_count(db); i++) {
 		const struct esp_state *old = &db->file->state[i];
 
-		if (!u->kept[i] && esp_state_goes_on(old, s) &&
-			esp_file_find(f, s->spi, &old->dst) == ESP_STATES_MAX &&
+		if (!u->kept[i] && !u->replaced[i] && esp_state_uses_key(old, s) &&
+			!esp_file_has_same(f, old) &&
 			(moved == ESP_STATES_MAX ||
 				esp_sa_counted(db->sa[i]) > esp_sa_counted(db->sa[moved])))
 			moved = i;
@@ -154,18 +154,35 @@ static int esp_update_add_fresh(
 	return esp_database_create(db, s, u->now, u->was[i], &u->sa[i]);
 }
 
+/**
+ * Its mode, window or length of numbers is another one, and its key is not: as if it had ended and
+ * were back.
+ */
+static int esp_update_replace(struct esp_update *u, const struct esp_database *db,
+	const struct esp_state *s, unsigned i, unsigned old)
+{
+	const struct esp_ended_sa was = {
+		.iv_base = db->sa[old]->config.iv_base, .use = esp_sa_use_of(db->sa[old])};
+
+	u->replaced[old] = true;
+	u->fresh[i] = true;
+	return esp_database_create(db, s, u->now, &was, &u->sa[i]);
+}
+
 static int esp_update_add(
 	struct esp_update *u, struct esp_database *db, const struct esp_file *f, unsigned i)
 {
-	unsigned old = esp_database_same(db, &f->state[i]);
+	const struct esp_state *s = &f->state[i];
+	unsigned old = esp_database_same(db, s);
 
+	/* One with another key is another one: what was recorded by the old key is not authentic.
+	 */
+	if (old == ESP_STATES_MAX || !esp_state_uses_key(&db->file->state[old], s))
+		old = esp_update_moved(u, db, f, s);
 	if (old == ESP_STATES_MAX)
-		old = esp_update_moved(u, db, f, &f->state[i]);
-	if (old == ESP_STATES_MAX || u->kept[old])
-		return esp_update_add_fresh(u, db, &f->state[i], i);
-	/* Its key and the window would begin anew, and what was recorded would be believed. */
-	if (!esp_state_goes_on(&db->file->state[old], &f->state[i]))
-		return -EINVAL;
+		return esp_update_add_fresh(u, db, s, i);
+	if (!esp_state_goes_on(&db->file->state[old], s))
+		return esp_update_replace(u, db, s, i, old);
 	u->sa[i] = db->sa[old];
 	u->kept[old] = true;
 	return 0;
@@ -199,7 +216,7 @@ static void esp_update_change(struct esp_sa *sa, const struct esp_state *s)
 static int esp_update_prepare(const struct esp_update *u, struct esp_database *db)
 {
 	for (unsigned i = 0; !db->ended && i < esp_database_count(db); i++)
-		if (!u->kept[i]) {
+		if (!u->kept[i] && !u->replaced[i]) {
 			db->ended = esp_ended_create(&db->random);
 			return db->ended ? 0 : -ENOMEM;
 		}
@@ -215,7 +232,9 @@ static void esp_update_end(struct esp_update *u, struct esp_database *db, unsign
 	for (unsigned i = 0; i < esp_database_count(db); i++) {
 		if (u->kept[i])
 			continue;
-		esp_ended_add(db->ended, esp_ended_name(db->ended, &db->file->state[i]), db->sa[i]);
+		if (!u->replaced[i])
+			esp_ended_add(db->ended, esp_ended_name(db->ended, &db->file->state[i]),
+				db->sa[i]);
 		esp_sa_destroy(db->sa[i]);
 	}
 }
@@ -267,7 +286,8 @@ int esp_database_update(
 		rc = esp_update_add(u, db, file, i);
 		if (rc == -EINVAL)
 			snprintf(why, size,
-				"the SA with spi 0x%x is not what it was: a change needs a new spi",
+				"the SA with spi 0x%x has counted further than it can without "
+				"\"flag esn\": that needs another spi or key",
 				spi);
 		else if (rc == -EKEYEXPIRED)
 			snprintf(why, size,

@@ -32,6 +32,30 @@ unsigned esp_file_find(const struct esp_file *f, uint32_t spi, const struct ip_a
 	return ESP_STATES_MAX;
 }
 
+bool esp_file_find_shared(const struct esp_file *f, unsigned *one, unsigned *other)
+{
+	struct esp_index by_spi = {0};
+	bool found = false;
+	uint32_t at, j;
+
+	if (!esp_index_make(&by_spi, f->n_states))
+		return false;
+	for (unsigned i = 0; i < f->n_states && !found; i++) {
+		const struct esp_state *s = &f->state[i];
+
+		if (s->outbound || s->window == 0)
+			continue;
+		at = esp_hash_mix(s->spi);
+		while (!found && esp_index_next(&by_spi, &at, &j))
+			found = esp_state_uses_key(&f->state[j], s);
+		*one = j;
+		*other = i;
+		esp_index_add(&by_spi, esp_hash_mix(s->spi), i);
+	}
+	esp_index_free(&by_spi);
+	return found;
+}
+
 const struct esp_policy *esp_file_policy(
 	const struct esp_file *f, const struct ip_flow *flow, bool outbound)
 {

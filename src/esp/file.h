@@ -54,6 +54,13 @@ int esp_file_parse(FILE *f, const char *path, const struct esp_host *host, struc
  * ESP_STATES_MAX: none. */
 unsigned esp_file_find(const struct esp_file *f, uint32_t spi, const struct ip_addr *dst);
 
+/**
+ * Two that come to two addresses by one SPI and key, and count what has come each by itself: what
+ * was recorded for one can be sent again to the other.
+ * @return false: there are none; or no memory to look for them.
+ */
+bool esp_file_find_shared(const struct esp_file *f, unsigned *one, unsigned *other);
+
 /** @return the first policy for such a packet; NULL: there is none. */
 const struct esp_policy *esp_file_policy(
 	const struct esp_file *f, const struct ip_flow *flow, bool outbound);

@@ -9,6 +9,17 @@
 
 #define SPI_MIN 256 /* RFC 4303 section 2.1 */
 
+/* ---- states -------------------------------------------------------------------------------- */
+
+bool esp_state_uses_key(const struct esp_state *a, const struct esp_state *b)
+{
+	return a->spi == b->spi && a->outbound == b->outbound && a->encryption == b->encryption &&
+	       a->integrity == b->integrity && a->key_len == b->key_len &&
+	       memcmp(a->key, b->key, a->key_len) == 0 &&
+	       memcmp(a->salt, b->salt, sizeof a->salt) == 0 &&
+	       memcmp(a->auth_key, b->auth_key, sizeof a->auth_key) == 0;
+}
+
 /* ---- selectors ----------------------------------------------------------------------------- */
 
 static const struct {

@@ -30,6 +30,12 @@ struct esp_state {
 	size_t key_len;
 };
 
+/**
+ * Are packets of one authentic to the other, in one direction? The ICV covers no addresses.
+ * Without that what one SA has sent, or taken, is nothing to the other.
+ */
+bool esp_state_uses_key(const struct esp_state *a, const struct esp_state *b);
+
 /** What a policy's "tmpl" asks of an SA. */
 struct esp_template {
 	struct ip_addr src, dst; /**< tunnel mode: its ends */

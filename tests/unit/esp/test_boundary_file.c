@@ -236,6 +236,36 @@ static void an_address_that_is_not_in_use_keeps_its_sas(void **state)
 	ends.v6 = false;
 }
 
+static void addresses_with_one_key_are_told_of(void **state)
+{
+	static const char window[] = "replay-window 64";
+	struct ip_addr second = ends_addr("10.0.0.9");
+	char *text = ends_both_ways("", ""), next[8192];
+
+	ends_begin(text, text);
+	assert_int_equal(ip_addr_add(ends.a.ip, &second, 24, ends.now), 0);
+	snprintf(next, sizeof next, "%s" SA SA, text, "10.0.0.2", "10.0.0.1", 0x900, window,
+		"10.0.0.2", "10.0.0.9", 0x901, window);
+	ends_write_file(ends.a.path, next);
+	esp_boundary_look(ends.a.esp, ends.now);
+	assert_null(strstr(ends.a.log_before, "one key"));
+	/* Files of one moment differ in their lengths. */
+	snprintf(next, sizeof next, "%s" SA SA "#\n", text, "10.0.0.2", "10.0.0.1", 0x900, window,
+		"10.0.0.2", "10.0.0.9", 0x900, window);
+	ends_write_file(ends.a.path, next);
+	esp_boundary_look(ends.a.esp, ends.now);
+	assert_non_null(
+		strstr(ends.a.log_before, "spi 0x900 to 10.0.0.1 and to 10.0.0.9 have one key"));
+	/* Where nothing is counted there is nothing to say. */
+	snprintf(next, sizeof next, "%s" SA SA, text, "10.0.0.2", "10.0.0.1", 0x900, window,
+		"10.0.0.2", "10.0.0.9", 0x900, "");
+	ends_write_file(ends.a.path, next);
+	esp_boundary_look(ends.a.esp, ends.now);
+	assert_null(strstr(ends.a.log_before, "one key"));
+	assert_int_equal(end_stats(&ends.a)->reloads, 3);
+	ends_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +276,7 @@ int main(void)
 		cmocka_unit_test(a_new_sa_is_taken_as_soon_as_it_is_used),
 		cmocka_unit_test(an_sa_that_comes_back_goes_on),
 		cmocka_unit_test(an_address_that_is_not_in_use_keeps_its_sas),
+		cmocka_unit_test(addresses_with_one_key_are_told_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
