@@ -18,6 +18,7 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -186,6 +187,28 @@ static bool eal_args_hardware(
 	return ok;
 }
 
+/**
+ * Does it say that the process is to be other than DPDK's primary one? That would wait for a
+ * primary process, without end where nothing is shared, and a port is of one process.
+ */
+static bool eal_args_are_secondary(const struct eal_args *a)
+{
+	static const char option[] = "--proc-type";
+
+	for (int i = 0; i < a->argc; i++) {
+		const char *word = a->argv[i];
+		size_t len = strcspn(word, "=");
+
+		/* As getopt_long() takes it: no other begins with its first letter. */
+		if (len < 3 || len >= sizeof option || strncmp(word, option, len) != 0)
+			continue;
+		word = word[len] ? word + len + 1 : a->argv[i + 1];
+		if (word && strcasecmp(word, "primary") != 0)
+			return true;
+	}
+	return false;
+}
+
 static int eal_args_build(struct eal_args *a, const struct port_config *cfg, struct port_error *e)
 {
 	struct eal_args user = {0};
@@ -202,6 +225,14 @@ static int eal_args_build(struct eal_args *a, const struct port_config *cfg, str
 		eal_args_has(&user, "--")) {
 		snprintf(e->text, sizeof e->text,
 			"eal arguments \"%.200s\": -h, --help and -- have no place here", cfg->eal);
+		return -EINVAL;
+	}
+	if (eal_args_are_secondary(&user)) {
+		snprintf(e->text, sizeof e->text,
+			"eal arguments \"%.200s\": --proc-type can be primary alone, as a port is "
+			"of "
+			"one process",
+			cfg->eal);
 		return -EINVAL;
 	}
 	/* EAL calls openlog() with its own name for the program: this leaves syslog's as it is. */

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <rte_alarm.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -18,6 +19,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+
+/** How long a peer may take to connect before it is said that it is waited for. */
+#define PEER_PATIENCE_US 1000000
 
 /* Probing goes through the EAL's own tables, and its log has one reader. */
 static pthread_mutex_t port_open_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -130,6 +134,26 @@ int port_fail_by_driver(struct opening *o, int error, const char *what)
 	return port_fail(o, error, "%s without the capability %s", what, missing);
 }
 
+static void port_tell_awaited(void *arg)
+{
+	const struct opening *o = arg;
+
+	log_printf(o->cfg->log, LOG_LEVEL_WARNING,
+		"port \"%.200s\": it waits until a vhost connects to its socket", o->cfg->device);
+}
+
+/** A driver that waits says nothing, and to who has no patience it is a program that hangs. */
+static int port_probe_device(struct opening *o)
+{
+	bool told = socket_file_is_awaited(o->cfg->device) &&
+		    rte_eal_alarm_set(PEER_PATIENCE_US, port_tell_awaited, o) == 0;
+	int r = rte_dev_probe(o->cfg->device);
+
+	if (told)
+		rte_eal_alarm_cancel(port_tell_awaited, o);
+	return r;
+}
+
 static int port_probe(struct opening *o)
 {
 	char name[RTE_DEV_NAME_MAX_LEN];
@@ -142,7 +166,7 @@ static int port_probe(struct opening *o)
 	if (r)
 		return r;
 	socket_file_forget_stale(o->cfg->device);
-	r = rte_dev_probe(o->cfg->device);
+	r = port_probe_device(o);
 	/* A device that the EAL probed when it started is there already. */
 	if (r && r != -EEXIST && memif_is_served(o->cfg->device))
 		return port_fail(o, -EADDRINUSE,

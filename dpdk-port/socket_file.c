@@ -60,31 +60,46 @@ static bool socket_file_vhost_serves(const struct rte_kvargs *args)
 	return !socket_file_is_on(args, "client");
 }
 
-static const struct {
+static const struct socket_file_kind {
 	const char *driver, *key; /**< key: of the file among its arguments */
 	bool (*serves)(const struct rte_kvargs *args);
+	bool waits; /**< for its peer, as a server */
 } socket_file_kinds[] = {
-	{"net_memif", "socket", socket_file_memif_serves},
-	{"net_virtio_user", "path", socket_file_virtio_user_serves},
-	{"virtio_user", "path", socket_file_virtio_user_serves},
-	{"net_vhost", "iface", socket_file_vhost_serves},
+	{"net_memif", "socket", socket_file_memif_serves, false},
+	{"net_virtio_user", "path", socket_file_virtio_user_serves, true},
+	{"virtio_user", "path", socket_file_virtio_user_serves, true},
+	{"net_vhost", "iface", socket_file_vhost_serves, false},
 };
+
+/** @return NULL: its driver has none. */
+static const struct socket_file_kind *socket_file_kind_of(const char *device)
+{
+	for (size_t i = 0; i < RTE_DIM(socket_file_kinds); i++)
+		if (driver_name_fits(socket_file_kinds[i].driver, device))
+			return &socket_file_kinds[i];
+	return NULL;
+}
+
+/** @return NULL: there are none, or they are not as they have to be. */
+static struct rte_kvargs *socket_file_args(const char *device)
+{
+	const char *comma = strchr(device, ',');
+
+	return comma ? rte_kvargs_parse(comma + 1, NULL) : NULL;
+}
 
 /** The file of a server's socket among its @p args; NULL: it is no server, or has none. */
 static const char *socket_file_of(const char *device, const struct rte_kvargs *args)
 {
-	for (size_t i = 0; i < RTE_DIM(socket_file_kinds); i++)
-		if (driver_name_fits(socket_file_kinds[i].driver, device))
-			return socket_file_kinds[i].serves(args)
-				       ? rte_kvargs_get(args, socket_file_kinds[i].key)
-				       : NULL;
-	return NULL;
+	const struct socket_file_kind *k = socket_file_kind_of(device);
+
+	return k && k->serves(args) ? rte_kvargs_get(args, k->key) : NULL;
 }
 
 bool socket_file_forget_stale(const char *device)
 {
-	const char *comma = strchr(device, ','), *path;
-	struct rte_kvargs *args = comma ? rte_kvargs_parse(comma + 1, NULL) : NULL;
+	struct rte_kvargs *args = socket_file_args(device);
+	const char *path;
 	bool removed;
 
 	if (!args)
@@ -93,4 +108,14 @@ bool socket_file_forget_stale(const char *device)
 	removed = path && socket_file_ask(path) == ECONNREFUSED && unlink(path) == 0;
 	rte_kvargs_free(args);
 	return removed;
+}
+
+bool socket_file_is_awaited(const char *device)
+{
+	const struct socket_file_kind *k = socket_file_kind_of(device);
+	struct rte_kvargs *args = k && k->waits ? socket_file_args(device) : NULL;
+	bool awaited = args && k->serves(args);
+
+	rte_kvargs_free(args);
+	return awaited;
 }

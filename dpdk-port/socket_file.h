@@ -25,4 +25,11 @@ int socket_file_ask(const char *path);
  */
 bool socket_file_forget_stale(const char *device);
 
+/**
+ * Does its driver wait, while the device is probed, until somebody has connected to its socket?
+ *
+ * @param device  as for socket_file_forget_stale()
+ */
+bool socket_file_is_awaited(const char *device);
+
 #endif

@@ -76,7 +76,8 @@ static int in_child(const struct port_config *cfg, const char *says)
 static void wrong_arguments_give_a_sentence_and_print_nothing(void **state)
 {
 	const char *const wrong[] = {"--no-such-option", "--lcores=bad", "--iova-mode=xx", "'open",
-		"--help", "-h", "--no-telemetry --file-prefix"};
+		"--help", "-h", "--no-telemetry --file-prefix", "--proc-type=secondary",
+		"--proc-type secondary", "--no-telemetry --p=auto"};
 
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
 		struct port_config cfg = {.device = device, .eal = wrong[i]};
