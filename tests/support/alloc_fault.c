@@ -3,6 +3,7 @@
 
 #include "base/prng.h"
 #include "support/need.h"
+#include "support/wrapped.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -21,12 +22,12 @@ void *__real_realloc(void *p, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
 char *__real_strdup(const char *s);
 void __real_free(void *p);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-char *__wrap_strdup(const char *s);
-void __wrap_free(void *p);
+WRAPPED void *__wrap_malloc(size_t size);
+WRAPPED void *__wrap_calloc(size_t n, size_t size);
+WRAPPED void *__wrap_realloc(void *p, size_t size);
+WRAPPED void *__wrap_aligned_alloc(size_t alignment, size_t size);
+WRAPPED char *__wrap_strdup(const char *s);
+WRAPPED void __wrap_free(void *p);
 
 extern const char __executable_start[];
 

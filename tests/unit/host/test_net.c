@@ -15,12 +15,13 @@
 #include <cmocka.h>
 /* And that. */
 #include "net_fixture.h"
+#include "support/wrapped.h"
 
 static bool drawing; /**< of ports, not at random */
 static uint32_t drawn;
 
 ssize_t __real_getrandom(void *buf, size_t len, unsigned flags);
-ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags);
+WRAPPED ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags);
 
 static void test_start_on_a_core_that_is_not_there(void **state)
 {

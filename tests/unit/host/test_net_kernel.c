@@ -7,6 +7,7 @@
 #include "host/telemetry.h"
 #include "host/telemetry_socket.h"
 #include "llp/llp.h"
+#include "support/wrapped.h"
 #include "ud/net.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ static _Atomic bool looking;   /**< looks are counted */
 static _Atomic unsigned looks; /**< at the host's interfaces */
 
 int __real_getifaddrs(struct ifaddrs **list);
-int __wrap_getifaddrs(struct ifaddrs **list);
+WRAPPED int __wrap_getifaddrs(struct ifaddrs **list);
 
 static void on_connected(void *user)
 {

@@ -11,6 +11,7 @@
 
 #include "host/net_priv.h"
 #include "net_ud_fixture.h"
+#include "support/wrapped.h"
 
 static const struct ip_addr any;
 static struct net *telling;  /**< whose host is told now; NULL: it may not be */
@@ -20,7 +21,7 @@ static unsigned told_refuse; /**< it refuses as often */
 static void (*meanwhile)(struct net *n);
 
 int __real_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
-int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
+WRAPPED int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
 
 /* The kernel waits for who configures any interface; others have the engine meanwhile. */
 int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t len)

@@ -2,6 +2,7 @@
 #include "host/telemetry_hold.h"
 
 #include "support/engine_still.h"
+#include "support/wrapped.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +18,7 @@ static struct engine engine;
 static _Atomic unsigned slices; /**< of waiting */
 
 bool __real_engine_lock_within(struct engine *e, unsigned ms);
-bool __wrap_engine_lock_within(struct engine *e, unsigned ms);
+WRAPPED bool __wrap_engine_lock_within(struct engine *e, unsigned ms);
 
 bool __wrap_engine_lock_within(struct engine *e, unsigned ms)
 {

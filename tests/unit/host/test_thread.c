@@ -2,6 +2,7 @@
 #include "dpdk-port/port_private.h"
 #include "host/idle.h"
 #include "host/thread.h"
+#include "support/wrapped.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +67,7 @@ static _Atomic uint64_t longest_sleep;
 
 int __real_ppoll(
 	struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask);
-int __wrap_ppoll(
+WRAPPED int __wrap_ppoll(
 	struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask);
 
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)

@@ -7,6 +7,7 @@
 #include "ip/udp.h"
 #include "support/alloc_fault.h"
 #include "support/eal.h"
+#include "support/wrapped.h"
 
 #include <errno.h>
 #include <rte_ip_frag.h>
@@ -27,7 +28,7 @@
 
 struct rte_ip_frag_tbl *__real_rte_ip_frag_table_create(
 	uint32_t buckets, uint32_t ways, uint32_t entries, uint64_t cycles, int socket);
-struct rte_ip_frag_tbl *__wrap_rte_ip_frag_table_create(
+WRAPPED struct rte_ip_frag_tbl *__wrap_rte_ip_frag_table_create(
 	uint32_t buckets, uint32_t ways, uint32_t entries, uint64_t cycles, int socket);
 
 struct rte_ip_frag_tbl *__wrap_rte_ip_frag_table_create(

@@ -8,6 +8,7 @@
 #include "dpdk-port/memif_control.h"
 #include "dpdk-port/memif_driver.h"
 #include "dpdk-port/port_private.h"
+#include "support/wrapped.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -101,7 +102,7 @@ static int find_timer(void)
 static bool has_input_always;
 
 bool __real_memif_driver_has_input(uint16_t id);
-bool __wrap_memif_driver_has_input(uint16_t id);
+WRAPPED bool __wrap_memif_driver_has_input(uint16_t id);
 
 bool __wrap_memif_driver_has_input(uint16_t id)
 {

@@ -3,6 +3,7 @@
 #include "dpdk-port/port_private.h"
 #include "support/child_fork.h"
 #include "support/limit.h"
+#include "support/wrapped.h"
 
 #include <linux/if_packet.h>
 #include <net/if.h>
@@ -30,7 +31,7 @@ static struct rte_eth_desc_lim limits;
 static bool without_segments;
 
 int __real_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info);
-int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info);
+WRAPPED int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info);
 
 int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info)
 {

@@ -3,6 +3,7 @@
 #include "dpdk-port/carrier.h"
 #include "dpdk-port/port_private.h"
 #include "support/limit.h"
+#include "support/wrapped.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,7 +113,7 @@ static void close_with_tap(struct port *p, int tap)
 }
 
 /** net_ring's driver has none. */
-int __wrap_rte_eth_tx_done_cleanup(uint16_t id, uint16_t queue, uint32_t n);
+WRAPPED int __wrap_rte_eth_tx_done_cleanup(uint16_t id, uint16_t queue, uint32_t n);
 
 int __wrap_rte_eth_tx_done_cleanup(uint16_t id, uint16_t queue, uint32_t n)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sock/buffer.h"
 
+#include "support/wrapped.h"
 #include "tests/unit/sock/fixture.h"
 
 #include <errno.h>
@@ -14,10 +15,10 @@
 #include <unistd.h>
 
 int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
-int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
+WRAPPED int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
 
 int __real_ioctl(int fd, unsigned long request, void *value);
-int __wrap_ioctl(int fd, unsigned long request, void *value);
+WRAPPED int __wrap_ioctl(int fd, unsigned long request, void *value);
 
 static struct fixture f;
 /** Bytes that the kernel tells are not acknowledged; -1: it tells what is so. */
