@@ -75,8 +75,6 @@ enum ddp_error ddp_check_untagged(const struct ddp *d, const struct ddp_segment 
 
 bool ddp_at_boundary(const struct ddp *d)
 {
-	if (d->tagged_open)
-		return false;
 	for (unsigned i = 0; i < DDP_QUEUES; i++) {
 		if (d->rx[i].mo != 0)
 			return false;

@@ -66,7 +66,6 @@ struct ddp_queue {
 struct ddp {
 	struct ddp_queue rx[DDP_QUEUES];
 	uint32_t tx_msn[DDP_QUEUES]; /**< for the next message */
-	bool tagged_open; /**< a tagged message has begun and its last segment has not come */
 };
 
 /** MSNs start at one (RFC 5041 section 4.3). */
@@ -94,10 +93,8 @@ static inline void ddp_advance(struct ddp *d, const struct ddp_segment *s)
 {
 	struct ddp_queue *q;
 
-	if (s->tagged) {
-		d->tagged_open = !s->last;
-		return;
-	}
+	if (s->tagged)
+		return; /* whose segment it is only the user knows */
 	q = &d->rx[s->qn];
 	if (s->last) {
 		q->msn++; /* modulo 2^32 */
@@ -107,7 +104,7 @@ static inline void ddp_advance(struct ddp *d, const struct ddp_segment *s)
 	}
 }
 
-/** True when the stream may end here: no message is partly received. */
+/** True when no untagged message is partly received. */
 bool ddp_at_boundary(const struct ddp *d);
 
 /** The tagged error for a result of rdmap_ops.stag_check(). */

@@ -104,7 +104,7 @@ static void rdmap_immediate_count(struct rdmap *r)
 void rdmap_on_immediate(struct rdmap *r, struct ddp_segment *s)
 {
 	struct rdmap_wc wc = {.op = r->imm_due ? RDMAP_WC_RECV : RDMAP_WC_RECV_IMM,
-		.byte_len = r->imm_due ? r->send_len : r->write_len,
+		.byte_len = r->imm_due ? r->send_len : rdmap_write_before(r),
 		.flags = RDMAP_WC_WITH_IMM};
 	uint8_t data[RDMAP_IMMEDIATE_LEN];
 
@@ -123,7 +123,7 @@ void rdmap_on_immediate(struct rdmap *r, struct ddp_segment *s)
 	memcpy(&wc.imm, data, sizeof wc.imm);
 	if ((s->ulp & RDMAP_CONTROL_OPCODE) == RDMAP_OP_IMMEDIATE_SE)
 		wc.flags |= RDMAP_WC_SOLICITED;
-	r->write_len = 0;
+	rdmap_forget_write(r);
 	rdmap_immediate_count(r);
 	ddp_advance(&r->ddp, s);
 	rdmap_recv_complete(r, &wc);

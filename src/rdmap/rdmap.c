@@ -62,7 +62,8 @@ static void rdmap_on_eof(void *user)
 	rdmap_take_acked(r);
 	if (!rdmap_alive(r))
 		return;
-	if (!ddp_at_boundary(&r->ddp) || r->rqe || r->reads_out != 0) {
+	/* A Read Response that has begun is one that is waited for. */
+	if (!ddp_at_boundary(&r->ddp) || r->write_open || r->rqe || r->reads_out != 0) {
 		rdmap_fail_cut_off(r);
 		return;
 	}

@@ -369,10 +369,10 @@ struct rdmap {
 	const struct rdmap_rqe *rqe; /**< receive element of the Send under way */
 	struct rdmap_sge_at rx_at;
 	uint32_t read_placed; /**< received bytes of the oldest Read's response */
-	uint32_t write_len;   /**< length of the last Write, if no Send came after it */
-	bool write_open;      /**< its last segment has not come */
-	bool heard;           /**< a message has come */
-	bool answers_only;    /**< others are dropped */
+	uint32_t write_len; /**< received octets of the last Write, if no Send came after its end */
+	bool write_open;    /**< its last segment has not come */
+	bool heard;         /**< a message has come */
+	bool answers_only;  /**< others are dropped */
 	/* A Terminate that waits for room in the LLP */
 	uint8_t term[RDMAP_TERM_MAX];
 	uint8_t term_len; /**< 0: none */

@@ -67,6 +67,19 @@ int rdmap_scatter(
 /** There is no receive element for a message: let it wait in the LLP, or fail. */
 void rdmap_no_buffer(struct rdmap *r, struct ddp_segment *s);
 
+/** The length of the Write that ended right before a message; 0: none did. */
+static inline uint32_t rdmap_write_before(const struct rdmap *r)
+{
+	return r->write_open ? 0 : r->write_len;
+}
+
+/** A message for a receive has come. A Write whose segments are around it goes on. */
+static inline void rdmap_forget_write(struct rdmap *r)
+{
+	if (!r->write_open)
+		r->write_len = 0;
+}
+
 /* ---- sq.c: completions ------------------------------------------------------------------- */
 
 /** Every work request that has started has completed. */

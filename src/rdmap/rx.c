@@ -38,7 +38,7 @@ static void rdmap_rx_deliver_send(struct rdmap *r, struct ddp_segment *s)
 	struct rdmap_wc wc = {
 		.op = RDMAP_WC_RECV, .status = RDMAP_WC_SUCCESS, .byte_len = s->mo + s->len};
 
-	r->write_len = 0;
+	rdmap_forget_write(r);
 	if (rdmap_immediate_due(r, s))
 		return;
 	if (opcode == RDMAP_OP_SEND_SE || opcode == RDMAP_OP_SEND_SE_INV)
@@ -157,7 +157,9 @@ static void rdmap_rx_handle(struct rdmap *r, struct ddp_segment *s)
 
 	if (!r->answers_only || rdmap_rx_is_answer(opcode))
 		rdmap_rx_handlers[opcode](r, s);
-	else if (!s->tagged)
+	else if (s->tagged)
+		r->write_open = !s->last; /* a Write's; where it ends is known all the same */
+	else
 		ddp_advance(&r->ddp, s);
 }
 

@@ -91,7 +91,7 @@ void proof_ddp_untagged(void)
 /* Any segment of any message that passes the checks: no offset wraps, no buffer is left. */
 void proof_ddp_message(void)
 {
-	struct ddp d = {.tagged_open = nondet_bool()};
+	struct ddp d = {0};
 	struct ddp_segment s = {.qn = nondet_u32(),
 		.msn = nondet_u32(),
 		.mo = nondet_u32(),

@@ -109,6 +109,28 @@ static void expect_imm(struct qp *q, uint64_t wr_id, uint32_t len, unsigned flag
 
 #define DATA "\x01\x02\x03\x04" ZERO4
 
+/* Other messages may come between the segments of a Write: its length is that of all of them. */
+static void test_write_around_messages(void **state)
+{
+	struct qp_net n;
+
+	setup(&n);
+	for (unsigned i = 1; i <= 4; i++)
+		qp_post_recv(n.b, i, NULL, 0, 0);
+	FEED(&n, WRITE_MORE STAG_TO "abc");
+	FEED(&n, SEND("\x01"));
+	FEED(&n, IMM("\x48", "\x02") DATA); /* the Write has not ended */
+	FEED(&n, WRITE_LAST "\x00\x00\x00\x0c\x00\x00\x00\x00\x00\x00\x00\x03"
+			    "de");
+	FEED(&n, IMM("\x48", "\x03") DATA);
+	FEED(&n, IMM("\x48", "\x04") DATA);
+	qp_expect_wc(n.b, 1, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 0);
+	expect_imm(n.b, 2, 0, 0);
+	expect_imm(n.b, 3, 5, 0);
+	expect_imm(n.b, 4, 0, 0);
+	qp_net_done(&n);
+}
+
 /* Each consumes a receive element, even one without a buffer; the length is that of the Write. */
 static void test_receive(void **state)
 {
@@ -525,6 +547,7 @@ int main(void)
 		cmocka_unit_test(test_put),
 		cmocka_unit_test(test_put_blocked),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_write_around_messages),
 		cmocka_unit_test(test_receive),
 		cmocka_unit_test(test_buffer_untouched),
 		cmocka_unit_test(test_length),

@@ -65,13 +65,13 @@ static void test_write(void **state)
 	memset(g->mem, '.', 16);
 	assert_int_equal(EARLY(&n, write_2), 14);
 	assert_memory_equal(g->mem, "........efgh....", 16);
-	assert_false(n.b->r.ddp.tagged_open);
+	assert_false(n.b->r.write_open);
 	FEED(&n, "\x81\x40" AT9("\x04") "abcd");
-	assert_true(n.b->r.ddp.tagged_open);
+	assert_true(n.b->r.write_open);
 	memcpy(g->mem + 8, "EFGH", 4); /* not placed again */
 	PLACED(&n, write_2);
 	assert_memory_equal(g->mem, "....abcdEFGH....", 16);
-	assert_false(n.b->r.ddp.tagged_open);
+	assert_false(n.b->r.write_open);
 	assert_int_equal(n.b->endeds, 0);
 	qp_net_done(&n);
 }

@@ -214,6 +214,28 @@ static void test_eof(void **state)
 	eof_after("\x01\x43" ZERO4 ZERO4 "\x00\x00\x00\x01" ZERO4, 18, true);
 }
 
+/* The answer to our Read comes whole in the middle of a Write, whose end never comes. */
+static void test_eof_in_a_write_around_an_answer(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_raw_initiator(&n);
+	qp_region_add(n.a, 9, 0, 16, REMOTE);
+	qp_wqe_sge(qp_wqe(n.a, 1, RDMAP_WR_READ, RDMAP_WR_SIGNALED),
+		qp_region_add(n.a, 7, 0, 4, LOCAL), 0, 4);
+	qp_post(n.a);
+	qp_run(n.a);
+	FEED(&n, "\x81\x40\x00\x00\x00\x09" ZERO4 ZERO4 "abcd");
+	FEED(&n, "\xc1\x42\x00\x00\x00\x07" ZERO4 ZERO4 "efgh");
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 4);
+	llp_shutdown(n.peer.llp);
+	qp_net_run(&n);
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_TX, 0, 2, 0, MPA_ERROR_CLOSED);
+	assert_int_equal(n.a->peer_closeds, 0);
+	qp_net_done(&n);
+}
+
 static void test_eof_with_read_outstanding(void **state)
 {
 	struct qp_net n;
@@ -556,6 +578,7 @@ int main(void)
 		cmocka_unit_test(test_reset_by_peer),
 		cmocka_unit_test(test_timeout),
 		cmocka_unit_test(test_eof),
+		cmocka_unit_test(test_eof_in_a_write_around_an_answer),
 		cmocka_unit_test(test_eof_with_read_outstanding),
 		cmocka_unit_test(test_request_after_eof),
 		cmocka_unit_test(test_request_after_eof_at_the_limit),
