@@ -95,14 +95,28 @@ void ep_free(struct rnic_ep *ep)
 	free(ep);
 }
 
+/** @return the QP of its stream, which nobody has closed yet; or NULL. */
+static struct rnic_qp *ep_stream_of(const struct rnic_ep *ep)
+{
+	const struct conn *c = ep->conn;
+
+	return c && c->phase == CONN_STREAM && !c->qp->closing ? c->qp : NULL;
+}
+
 void rnic_ep_destroy(struct rnic_ep *ep)
 {
 	struct rnic *r = ep->rnic;
+	struct rnic_qp *qp;
 	bool ud;
 
 	engine_lock(r->engine);
 	ud = ep->sidr != NULL;
+	qp = ep_stream_of(ep);
 	ep_free(ep);
+	/* The kernel's iwcm.c, destroy_cm_id(): nobody can end the connection any more, and its
+	 * peer would wait for that as long as this QP lives. */
+	if (qp)
+		qp_modify_fail(qp);
 	engine_unlock(r->engine);
 	if (ud)
 		(void)mcast_commit(r, NULL, NULL);

@@ -78,7 +78,7 @@ void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context
 /**
  * Destroy the endpoint, in any state. A listener stops, and its requests that are not adopted are
  * rejected. A request is rejected. A connection in start-up is aborted. An established connection
- * stays with the QP and closes with it.
+ * ends, and its QP goes to ERROR, unless it closes already.
  */
 void rnic_ep_destroy(struct rnic_ep *ep);
 

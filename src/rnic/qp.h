@@ -105,6 +105,9 @@ void qp_drop_connection(struct rnic_qp *qp);
 /** Go to ERROR because of a local error, with a Terminate to the peer (RFC 5040 section 5.1). */
 void qp_fail(struct rnic_qp *qp);
 
+/** The same because the program wants it: it is told of no event. */
+void qp_modify_fail(struct rnic_qp *qp);
+
 /** Go to ERROR and flush. The connection is not touched. */
 void qp_enter_error(struct rnic_qp *qp);
 

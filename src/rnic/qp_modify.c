@@ -86,6 +86,15 @@ static void qp_modify_drain(struct rnic_qp *qp)
 		qp_drained(qp);
 }
 
+void qp_modify_fail(struct rnic_qp *qp)
+{
+	qp->failing = true;
+	pairing_end(qp);
+	if (!qp->in_error)
+		qp_fail(qp);
+	qp->failing = false;
+}
+
 static void qp_modify_go(struct rnic_qp *qp, enum rnic_qp_state to)
 {
 	switch (to) {
@@ -93,12 +102,7 @@ static void qp_modify_go(struct rnic_qp *qp, enum rnic_qp_state to)
 		qp_modify_reset(qp);
 		break;
 	case RNIC_QP_ERROR:
-		/* First: an end that the program asked for raises no event. */
-		qp->failing = true;
-		pairing_end(qp);
-		if (!qp->in_error)
-			qp_fail(qp);
-		qp->failing = false;
+		qp_modify_fail(qp);
 		break;
 	case RNIC_QP_SQD:
 		if (qp_state(qp) == RNIC_QP_RTS)

@@ -82,7 +82,7 @@ static void qp_stream_operational(void *user)
 	PROBE2(connected, qp->num, qp->pairing != NULL);
 	if (!qp->conn)
 		return;
-	/* The one for the RTR frame: it runs also where the endpoint is gone. */
+	/* The one for the RTR frame. */
 	if (!qp->closing)
 		conn_stop_deadline(qp->conn);
 	if (qp->conn->ep)

@@ -278,9 +278,23 @@ void world_end_destroy(struct world_host *h)
 		return;
 	world_trace(
 		h->w, "host %u: qp %d: its endpoint ends", h->index, e->qp ? (int)e->qp->slot : -1);
-	if (e->qp && !e->established)
+	if (e->qp)
 		model_end(&e->qp->model);
 	e->given_up = true;
+}
+
+/** Its queue pair goes to ERROR with it, unless its stream closes already. */
+static void destroy_end(const struct world_end *e)
+{
+	struct world_qp *q = e->qp;
+	bool alive = q && rnic_qp_get_state(q->qp) != RNIC_QP_ERROR;
+
+	rnic_ep_destroy(e->ep);
+	if (alive && rnic_qp_get_state(q->qp) == RNIC_QP_ERROR)
+		q->asked = q->told_drained = q->drained = q->model.held = false;
+	if (q && e->established && rnic_qp_get_state(q->qp) == RNIC_QP_RTS)
+		model_fail(&e->h->w->m, "host %u: qp %u goes on without its endpoint", e->h->index,
+			q->slot);
 }
 
 void world_reap(struct world_host *h)
@@ -294,7 +308,7 @@ void world_reap(struct world_host *h)
 		}
 		*at = e->next;
 		if (e->ep)
-			rnic_ep_destroy(e->ep);
+			destroy_end(e);
 		if (e->qp)
 			e->qp->end = NULL;
 		/* It may have been accepted all the same: what is posted is of that connection. */

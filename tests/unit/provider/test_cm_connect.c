@@ -327,6 +327,33 @@ static void test_the_qp_goes_first(void **state)
 	cm_end(&p);
 }
 
+/* The kernel's iwcm.c, destroy_cm_id(): nobody can end the connection any more. */
+static void test_the_id_goes_first(void **state)
+{
+	for (unsigned passive = 0; passive < 2; passive++) {
+		struct cm_pair p = {NULL, NULL, NULL};
+		struct rdma_cm_id *first, *other;
+		struct ibv_qp_init_attr init;
+		struct ibv_qp_attr attr;
+		struct rdma_cm_id was;
+
+		cm_connect(&p);
+		first = passive ? p.passive : p.active;
+		other = passive ? p.active : p.passive;
+		was = *first;
+		assert_int_equal(rdma_destroy_id(first), 0);
+		cm_expect(other, RDMA_CM_EVENT_DISCONNECTED, 0);
+		assert_int_equal(ibv_query_qp(was.qp, &attr, IBV_QP_STATE, &init), 0);
+		assert_int_equal(attr.qp_state, IBV_QPS_ERR);
+		assert_int_equal(ibv_destroy_qp(was.qp), 0);
+		assert_int_equal(ibv_destroy_cq(was.send_cq), 0);
+		assert_int_equal(ibv_destroy_cq(was.recv_cq), 0);
+		assert_int_equal(ibv_destroy_comp_channel(was.send_cq_channel), 0);
+		assert_int_equal(ibv_destroy_comp_channel(was.recv_cq_channel), 0);
+		cm_end(&(struct cm_pair){.listener = p.listener, .active = other});
+	}
+}
+
 /* ---- without a channel ----------------------------------------------------------------------- */
 
 struct answer {
@@ -408,6 +435,7 @@ int main(void)
 		CM(test_disconnect_by_both),
 		CM(test_disconnect_while_it_connects),
 		CM(test_the_qp_goes_first),
+		CM(test_the_id_goes_first),
 		CM(test_synchronous),
 	};
 

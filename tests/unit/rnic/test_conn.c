@@ -131,26 +131,6 @@ static void ready_to_receive(void **state)
 	assert_int_equal(pair_count(&p->b, RNIC_EP_DISCONNECTED), 0);
 }
 
-/** Its endpoint is gone before that: the stream is the QP's, and stays. */
-static void ready_to_receive_without_an_endpoint(void **state)
-{
-	struct pair *p = *state;
-	struct rnic_conn_param cp = {.qp = p->b.qp, .ird = 4, .ord = 4};
-
-	pair_request(p, NULL);
-	p->quiet = true;
-	assert_int_equal(rnic_ep_accept(p->b.request, &cp), 0);
-	rnic_ep_destroy(p->b.request);
-	p->b.request = NULL;
-	p->quiet = false;
-	pair_run(p);
-	pair_advance(p, 11000);
-	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_RTS);
-	pair_post_recv(&p->a, p->a.qp, 1, 0, 8);
-	pair_post(&p->b, p->b.qp, 2, RDMAP_WR_SEND, 0, 8, 0, 0);
-	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
-}
-
 static void an_rtr_that_never_comes(void **state)
 {
 	struct pair *p = *state;
@@ -532,8 +512,6 @@ int main(void)
 		cmocka_unit_test(revision_1_tells_no_depths),
 		cmocka_unit_test_setup_teardown(
 			ready_to_receive, setup_peer_to_peer, pair_teardown),
-		cmocka_unit_test_setup_teardown(
-			ready_to_receive_without_an_endpoint, setup_peer_to_peer, pair_teardown),
 		cmocka_unit_test_setup_teardown(
 			an_rtr_that_never_comes, setup_peer_to_peer, pair_teardown),
 		cmocka_unit_test_setup_teardown(

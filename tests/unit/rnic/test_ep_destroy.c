@@ -34,23 +34,45 @@ static void destroyed_while_connecting(void **state)
 	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_INIT);
 }
 
-/** The connection goes on with the QP. */
+/** What was sent before arrives, what waits is flushed, and the peer hears of the end. */
 static void destroyed_while_connected(void **state)
 {
 	struct pair *p = *state;
 	unsigned n = p->a.n_ep_events;
 
-	rnic_ep_destroy(p->a.ep);
-	p->a.ep = NULL;
+	pair_post_recv(&p->a, p->a.qp, 3, 0, 8);
 	pair_post_recv(&p->b, p->b.qp, 1, 0, 8);
 	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_SEND, 0, 8, 0, 0);
-	pair_expect(p, &p->b, 1, RDMAP_WC_SUCCESS);
 	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS);
-	assert_int_equal(rnic_qp_destroy(p->a.qp), 0);
-	p->a.qp = NULL;
+	rnic_ep_destroy(p->a.ep);
+	p->a.ep = NULL;
+	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_ERROR);
+	pair_expect(p, &p->b, 1, RDMAP_WC_SUCCESS);
+	pair_expect(p, &p->a, 3, RDMAP_WC_WR_FLUSH_ERR);
 	pair_run(p);
 	assert_int_equal(p->a.n_ep_events, n);
+	assert_int_equal(p->a.n_events, 0);
 	assert_int_equal(pair_last(&p->b)->type, RNIC_EP_DISCONNECTED);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
+}
+
+/** The passive side, whose peer has not said anything yet. */
+static void destroyed_while_accepted(void **state)
+{
+	struct pair *p = *state;
+
+	pair_request(p, NULL);
+	p->quiet = true;
+	rnic_ep_set_context(p->b.request, pair_ep_event, &p->b);
+	assert_int_equal(rnic_ep_accept(p->b.request, &(struct rnic_conn_param){.qp = p->b.qp}), 0);
+	rnic_ep_destroy(p->b.request);
+	p->b.request = NULL;
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
+	p->quiet = false;
+	pair_run(p);
+	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_ERROR);
+	assert_int_equal(pair_count(&p->a, RNIC_EP_DISCONNECTED), 1);
+	assert_int_equal(llp_mem_open_count(p->mem), 0);
 }
 
 static void destroyed_while_closing(void **state)
@@ -156,6 +178,8 @@ int main(void)
 			destroyed_while_connecting, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
 			destroyed_while_connected, pair_setup, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			destroyed_while_accepted, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(destroyed_while_closing, pair_setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(
 			qp_destroyed_while_connecting, pair_setup_apart, pair_teardown),
