@@ -162,6 +162,13 @@ static int provider_gid(void *ctx, const struct ip_addr *a)
 	return gid_find(ctx, a);
 }
 
+/* exit() has stopped the stack: whoever sleeps for an event is not left to sleep for ever. */
+static void provider_left(void *device)
+{
+	device_leave(device);
+	ucma_leave(provider_process.ucma);
+}
+
 static int provider_start_stack(struct device *d, struct config_error *e)
 {
 	struct stack *stack;
@@ -182,6 +189,7 @@ static int provider_start_stack(struct device *d, struct config_error *e)
 	/* Its handlers go before those of the stack, and it guards what the stack touches. */
 	provider_process.host->started();
 	device_attach(d, stack);
+	stack_set_left_handler(stack, provider_left, d);
 	return 0;
 }
 

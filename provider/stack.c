@@ -18,8 +18,10 @@
 struct stack {
 	struct net *net;
 	struct rnic *rnic;
-	bool told_failure;  /**< why a peer could not be reached, once */
-	_Atomic bool left;  /**< exit() has stopped it */
+	bool told_failure;          /**< why a peer could not be reached, once */
+	_Atomic bool left;          /**< exit() has stopped it */
+	void (*left_fn)(void *arg); /**< told of that, or NULL */
+	void *left_arg;
 	unsigned forks;     /**< of the process, when it was opened */
 	struct stack *next; /**< of all that are open */
 };
@@ -109,6 +111,8 @@ static void stack_leave(struct stack *s)
 		net_leave(s->net);
 	}
 	atomic_store(&s->left, true);
+	if (s->left_fn && !stack_is_orphan(s))
+		s->left_fn(s->left_arg);
 }
 
 static void stack_at_exit(void)
@@ -237,6 +241,12 @@ void stack_close(struct stack *s)
 		return;
 	net_linger(s->net);
 	stack_dismantle(s);
+}
+
+void stack_set_left_handler(struct stack *s, void (*fn)(void *arg), void *arg)
+{
+	s->left_fn = fn;
+	s->left_arg = arg;
 }
 
 struct rnic *stack_rnic(struct stack *s)

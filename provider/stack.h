@@ -54,4 +54,10 @@ bool stack_is_orphan(const struct stack *s);
 /** True once exit() has stopped it: nothing moves any more. */
 bool stack_has_left(const struct stack *s);
 
+/**
+ * When exit() has stopped it, call @p fn, on the thread of exit(), which may have come from a
+ * signal handler. Set once, before others use the stack.
+ */
+void stack_set_left_handler(struct stack *s, void (*fn)(void *arg), void *arg);
+
 #endif

@@ -23,6 +23,7 @@ struct ucma {
 	struct ucma_id_table ids;
 	LIST_HEAD(, ucma_multicast) multicasts; /**< of all ids */
 	uint32_t next_multicast;                /**< the number of the next one, if it is free */
+	uint64_t left;                          /**< when exit() began, by exit_clock(); or 0 */
 };
 
 /** The payload of any command, zeroed beyond the program's bytes. */
@@ -59,6 +60,7 @@ struct ucma_call {
 	void *response;   /**< the program's memory for the answer; not NULL if there is one */
 	uint16_t out;     /**< size of response */
 	int cancel_state; /**< of the thread, which cannot be cancelled meanwhile */
+	bool asleep;      /**< it counts among those that sleep on the channel */
 };
 
 /** True in a child after fork(). */

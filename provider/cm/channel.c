@@ -161,7 +161,7 @@ bool ucma_channel_tell(struct ucma_channel *ch)
 {
 	if (ch->looking)
 		return false;
-	if (TAILQ_EMPTY(&ch->events)) {
+	if (TAILQ_EMPTY(&ch->events) && !(ch->left && ch->sleeping)) {
 		if (ch->told)
 			ucma_clear(ch);
 		return false;
@@ -174,9 +174,15 @@ bool ucma_channel_tell(struct ucma_channel *ch)
 	return ch->sleeping;
 }
 
+void ucma_channel_leave(struct ucma_channel *ch)
+{
+	ch->left = true;
+	ucma_channel_tell(ch);
+}
+
 bool ucma_channel_is_read_first(const struct ucma_channel *ch)
 {
-	return !ch->clears && ch->told;
+	return !ch->clears && ch->told && !ch->left;
 }
 
 bool ucma_channel_may_sleep(const struct ucma_channel *ch)

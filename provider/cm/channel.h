@@ -70,6 +70,7 @@ struct ucma_channel {
 	int own_fd;        /**< our duplicate */
 	unsigned refs;     /**< one for the table, one for each call in progress */
 	bool closed;       /**< no ids may be added any more */
+	bool left;         /**< exit() has begun: nobody sleeps any more */
 	bool due;          /**< in the ucma's list of channels to be told of */
 	bool clears;       /**< the kernel can read it without ever waiting (Linux 5.12) */
 	unsigned looking;  /**< threads that look for an event next, and tell of what they leave */
@@ -113,6 +114,9 @@ struct ucma_event *ucma_event_alloc(uint8_t room);
  * @return a thread that sleeps is woken.
  */
 bool ucma_channel_tell(struct ucma_channel *ch);
+
+/** exit() has begun: threads that sleep are woken, one by the other. */
+void ucma_channel_leave(struct ucma_channel *ch);
 
 /** Append @p ev, without telling of it. */
 void ucma_channel_push(struct ucma_channel *ch, struct ucma_event *ev);

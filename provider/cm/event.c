@@ -2,6 +2,7 @@
 #include "provider/cm/event.h"
 
 #include "base/container_of.h"
+#include "base/exit_wait.h"
 #include "provider/cm/multicast.h"
 
 #include <errno.h>
@@ -273,9 +274,15 @@ static void ucma_cancel_wait(void *arg)
 	struct ucma_call *c = arg;
 
 	pthread_mutex_lock(&c->u->lock);
-	ucma_channel_cancel_wait(c->ch);
+	if (c->asleep)
+		ucma_channel_cancel_wait(c->ch);
 	ucma_channel_unref(c->ch);
 	pthread_mutex_unlock(&c->u->lock);
+}
+
+static int ucma_wait(const struct ucma_call *c, uint64_t *counts)
+{
+	return c->asleep ? ucma_channel_wait(c->ch, counts) : exit_wait(c->u->left, c->ch->own_fd);
 }
 
 /* The one place where a command waits, and where its thread may be cancelled (rping does it). */
@@ -285,7 +292,7 @@ static int ucma_wait_for_event(struct ucma_call *c, uint64_t *counts)
 
 	pthread_cleanup_push(ucma_cancel_wait, c);
 	pthread_setcancelstate(c->cancel_state, NULL);
-	err = ucma_channel_wait(c->ch, counts);
+	err = ucma_wait(c, counts);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_cleanup_pop(0);
 	return err;
@@ -389,12 +396,13 @@ static int ucma_drive_for_event(struct ucma_call *c, struct ucma_taken *t)
 
 static int ucma_sleep_for_event(struct ucma_call *c, struct ucma_taken *t)
 {
-	uint64_t counts;
+	uint64_t counts = 0;
 	int err;
 
 	err = ucma_wait_for_event(c, &counts);
 	pthread_mutex_lock(&c->u->lock);
-	ucma_channel_end_wait(c->ch, counts);
+	if (c->asleep)
+		ucma_channel_end_wait(c->ch, counts);
 	if (!err)
 		err = ucma_take(c, t);
 	pthread_mutex_unlock(&c->u->lock);
@@ -409,7 +417,10 @@ static int ucma_await_event(struct ucma_call *c, struct ucma_taken *t)
 	if (err != -ENODATA)
 		return err;
 	pthread_mutex_lock(&c->u->lock);
-	ucma_channel_begin_wait(c->ch);
+	/* Not after exit() has begun: that may join this thread. */
+	c->asleep = !c->ch->left;
+	if (c->asleep)
+		ucma_channel_begin_wait(c->ch);
 	pthread_mutex_unlock(&c->u->lock);
 	if (sleeps)
 		engine_hand_over(rnic_engine(c->u->rnic));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/cm/ucma.h"
 
+#include "base/exit_wait.h"
 #include "base/forks.h"
 #include "provider/cm/event.h"
 #include "provider/cm/lifetime.h"
@@ -53,8 +54,10 @@ int ucma_open(struct ucma *u, int flags)
 	}
 	pthread_mutex_lock(&u->lock);
 	err = ucma_channel_open(&u->channels, flags, &ch);
-	if (!err)
+	if (!err) {
 		fd = ch->fd;
+		ch->left = u->left != 0;
+	}
 	pthread_mutex_unlock(&u->lock);
 	if (err)
 		errno = -err;
@@ -96,5 +99,16 @@ void ucma_close(struct ucma *u, int fd)
 		ucma_end_id(u, id);
 	pthread_mutex_lock(&u->lock);
 	ucma_channel_unref(ch);
+	pthread_mutex_unlock(&u->lock);
+}
+
+void ucma_leave(struct ucma *u)
+{
+	if (!exit_lock(&u->lock))
+		return;
+	u->left = exit_clock();
+	for (size_t fd = 0; fd < u->channels.size; fd++)
+		if (u->channels.by_fd[fd])
+			ucma_channel_leave(u->channels.by_fd[fd]);
 	pthread_mutex_unlock(&u->lock);
 }

@@ -35,6 +35,9 @@ int ucma_open(struct ucma *u, int flags);
 /** Execute a command, as write() to the device does. @return @p n, or -1 with errno. */
 ssize_t ucma_write(struct ucma *u, int fd, const void *buf, size_t n);
 
+/** exit() has stopped the RNIC: threads that wait for events do not wait for ever. */
+void ucma_leave(struct ucma *u);
+
 /** The descriptor is about to be closed: destroy its ids. The caller closes it. */
 void ucma_close(struct ucma *u, int fd);
 

@@ -94,10 +94,10 @@ void async_event(void *arg, const struct rnic_event *ev)
 static int async_take(struct context *c, struct ibv_async_event *event)
 {
 	struct async_record *r;
+	int rc;
 
 	do {
-		int rc = mailbox_wait(&c->async);
-
+		rc = mailbox_wait(&c->async);
 		if (rc != 0)
 			return rc;
 		pthread_mutex_lock(&c->async.lock);
@@ -109,7 +109,9 @@ static int async_take(struct context *c, struct ibv_async_event *event)
 		}
 		mailbox_took(&c->async, r != NULL);
 		pthread_mutex_unlock(&c->async.lock);
-	} while (!r);
+	} while (!r && (rc = mailbox_wait_again(&c->async)) == 0);
+	if (!r)
+		return rc;
 	*event = r->event;
 	free(r);
 	return 0;

@@ -21,6 +21,9 @@ struct ibv_comp_channel *channel_create(struct ibv_context *context)
 	ch->ibv.context = context;
 	ch->ibv.fd = ch->box.fd;
 	context_add(context, &ch->object, OBJECT_CHANNEL);
+	/* Before it was listed exit() did not find it; later it finds it. */
+	if (stack_has_left(device_of(context)->stack))
+		mailbox_leave_to_exit(&ch->box);
 	return &ch->ibv;
 }
 
@@ -74,10 +77,10 @@ static void cq_channel_notify(void *arg)
 static int channel_take(struct channel *ch, struct ibv_cq **out, void **cq_context)
 {
 	struct cq *cq;
+	int rc;
 
 	do {
-		int rc = mailbox_wait(&ch->box);
-
+		rc = mailbox_wait(&ch->box);
 		if (rc != 0)
 			return rc;
 		pthread_mutex_lock(&ch->box.lock);
@@ -93,8 +96,8 @@ static int channel_take(struct channel *ch, struct ibv_cq **out, void **cq_conte
 		}
 		mailbox_took(&ch->box, cq != NULL);
 		pthread_mutex_unlock(&ch->box.lock);
-	} while (!cq);
-	return 0;
+	} while (!cq && (rc = mailbox_wait_again(&ch->box)) == 0);
+	return rc;
 }
 
 int channel_get_event(struct ibv_comp_channel *ibv, struct ibv_cq **out, void **cq_context)

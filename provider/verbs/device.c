@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/exit_wait.h"
 #include "provider/verbs/objects.h"
 
 #include <endian.h>
@@ -214,6 +215,8 @@ struct ibv_context *device_open(struct ibv_device *device)
 	pthread_mutex_lock(&d->lock);
 	LIST_INSERT_HEAD(&d->contexts, c, link);
 	pthread_mutex_unlock(&d->lock);
+	if (atomic_load(&d->started) && stack_has_left(d->stack))
+		mailbox_leave_to_exit(&c->async);
 	return &c->ibv;
 }
 
@@ -262,6 +265,31 @@ static void device_end_objects(struct context *c)
 			if (o->kind == kind)
 				device_object_end(o);
 	pthread_mutex_unlock(&c->objects_lock);
+}
+
+static void device_context_leave(struct context *c)
+{
+	struct object *o;
+
+	if (!atomic_load(&c->closed))
+		mailbox_leave_to_exit(&c->async);
+	if (!exit_lock(&c->objects_lock))
+		return;
+	LIST_FOREACH (o, &c->objects, link)
+		if (o->kind == OBJECT_CHANNEL)
+			mailbox_leave_to_exit(&container_of(o, struct channel, object)->box);
+	pthread_mutex_unlock(&c->objects_lock);
+}
+
+void device_leave(struct device *d)
+{
+	struct context *c;
+
+	if (!exit_lock(&d->lock))
+		return;
+	LIST_FOREACH (c, &d->contexts, link)
+		device_context_leave(c);
+	pthread_mutex_unlock(&d->lock);
 }
 
 int device_close(struct ibv_context *context)

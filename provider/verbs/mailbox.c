@@ -2,6 +2,7 @@
 #include "provider/verbs/objects.h"
 
 #include "base/container_of.h"
+#include "base/exit_wait.h"
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -80,6 +81,27 @@ void mailbox_end(struct mailbox *m)
 	eventfd_write(m->fd, (eventfd_t)1 << 62);
 }
 
+/*
+ * No more tokens than there are sleepers: a program that polls the descriptor has other means to be
+ * stopped, and should not see it readable. Who comes later sees that exit() has begun.
+ */
+void mailbox_leave_to_exit(struct mailbox *m)
+{
+	unsigned users;
+
+	atomic_store(&m->left, exit_clock());
+	users = atomic_load(&m->users);
+	if (users > 1)
+		eventfd_write(m->fd, users - 1);
+}
+
+int mailbox_wait_again(struct mailbox *m)
+{
+	uint64_t left = atomic_load(&m->left);
+
+	return left == 0 ? 0 : exit_wait(left, m->fd);
+}
+
 static void mailbox_add(struct mailbox *m)
 {
 	if (m->due == 0 || !mailbox_enter(m))
@@ -150,6 +172,15 @@ static void mailbox_cancel_wait(void *waiter)
 	pthread_mutex_unlock(&m->lock);
 }
 
+/** Take a token if there is one, whatever O_NONBLOCK says. */
+static bool mailbox_try(struct mailbox *m)
+{
+	eventfd_t v;
+	struct iovec iov = {.iov_base = &v, .iov_len = sizeof v};
+
+	return preadv2(m->fd, &iov, 1, -1, RWF_NOWAIT) >= 0;
+}
+
 int mailbox_wait(struct mailbox *m)
 {
 	struct mailbox_waiter w = {.m = m};
@@ -157,6 +188,10 @@ int mailbox_wait(struct mailbox *m)
 
 	if (!mailbox_enter(m))
 		return -EBADF;
+	if (atomic_load(&m->left) != 0 && !atomic_load(&m->ended)) {
+		(void)mailbox_try(m); /* with a token or not: it looks */
+		return 0;
+	}
 	/* This thread may be cancelled while it waits. */
 	pthread_cleanup_push(mailbox_cancel_wait, &w);
 	rc = read(m->fd, &w.token, sizeof w.token) == sizeof w.token ? 0 : -errno;
@@ -181,17 +216,12 @@ void mailbox_retract(struct mailbox *m, unsigned n)
 
 	m->due -= due;
 	n -= due;
-	for (; n > 0; n--) {
-		eventfd_t v;
-		struct iovec iov = {.iov_base = &v, .iov_len = sizeof v};
-
-		/*
-		 * RWF_NOWAIT, as the descriptor may be a blocking one, and a reader may have taken
-		 * the token already: it finds the next item, or nothing, and goes back to waiting.
-		 */
-		if (preadv2(m->fd, &iov, 1, -1, RWF_NOWAIT) < 0)
-			break;
-	}
+	/*
+	 * Without waiting, as a reader may have taken the token already: it finds the next item, or
+	 * nothing, and goes back to waiting.
+	 */
+	while (n > 0 && mailbox_try(m))
+		n--;
 	m->owed += n;
 	m->owed = mailbox_owed(m);
 }

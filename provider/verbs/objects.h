@@ -66,6 +66,8 @@ struct mailbox {
 	unsigned owed; /**< tokens that threads have taken for what is gone: they find nothing */
 	_Atomic unsigned users; /**< 1 until it is closed, plus 1 for each waiting thread */
 	_Atomic bool ended;     /**< threads that wait, now or later, get -EIO */
+	/** When exit() began, by exit_clock(): nobody sleeps any more. Else 0. */
+	_Atomic uint64_t left;
 };
 
 struct async_record {
@@ -284,6 +286,9 @@ void device_orphan(struct device *d);
  */
 void device_inherit(struct device *d);
 
+/** exit() has stopped the stack: threads that wait for events do not wait for ever. */
+void device_leave(struct device *d);
+
 struct ibv_context *device_open(struct ibv_device *device);
 
 /** Close the context; see struct context. Never fails. */
@@ -361,6 +366,13 @@ void mailbox_post(struct mailbox *m, struct engine *e);
 int mailbox_wait(struct mailbox *m);
 /** The thread has looked for its item. With the mailbox's lock. @param found it was there. */
 void mailbox_took(struct mailbox *m, bool found);
+/**
+ * A thread has found nothing for its token. @return 0: take the next one; else exit_wait()'s
+ * errors: exit() has begun. A cancellation point.
+ */
+int mailbox_wait_again(struct mailbox *m);
+/** exit() has begun: no thread waits for ever. Those that sleep are woken. */
+void mailbox_leave_to_exit(struct mailbox *m);
 /** No token comes any more: all waiters, now and later, get -EIO. */
 void mailbox_end(struct mailbox *m);
 /** @p n items are gone: remove their tokens, without waiting. With the mailbox's lock. */

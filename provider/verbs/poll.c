@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/exit_wait.h"
 #include "provider/verbs/objects.h"
 
 #include <time.h>
 
-/* After exit() began: empty polls of a CQ on its thread, and ns, in which programs see no error. */
+/* After exit() began: empty polls of a CQ on its thread in which programs see no error. */
 #define POLL_EMPTY_MAX 1000u
-#define POLL_PATIENCE  UINT64_C(2000000000)
 
 /* Completions are taken from the RNIC in batches that stay on the stack. */
 #define POLL_BATCH 16
@@ -82,7 +82,7 @@ static bool poll_is_over(struct cq *cq)
 	now = poll_clock_now(CLOCK_MONOTONIC);
 	if (atomic_compare_exchange_strong(&cq->first_empty[leaving], &first, now))
 		first = now;
-	return now >= first + POLL_PATIENCE ||
+	return now >= first + EXIT_PATIENCE_NS ||
 	       (leaving && atomic_fetch_add(&cq->empty, 1) >= POLL_EMPTY_MAX);
 }
 

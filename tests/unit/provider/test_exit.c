@@ -7,9 +7,12 @@
 #include "cm_fixture.h"
 #include "must.h"
 #include "support/child.h"
+#include "support/in_syscall.h"
 #include "support/limit.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -160,6 +163,95 @@ static void *work_on(void *arg)
 	return NULL;
 }
 
+/* ---- threads that sleep for an event: nothing comes any more --------------------------------- */
+
+struct sleeper {
+	int (*get)(void);
+	_Atomic pid_t tid;
+	pthread_t thread;
+};
+
+static int sleep_for_cm_event(void)
+{
+	struct rdma_cm_event *ev;
+
+	return rdma_get_cm_event(cm_channel, &ev);
+}
+
+static int sleep_for_cq_event(void)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	return ibv_get_cq_event(pair.active->recv_cq_channel, &cq, &context);
+}
+
+static int sleep_for_async_event(void)
+{
+	struct ibv_async_event ev;
+
+	return ibv_get_async_event(pair.active->verbs, &ev);
+}
+
+/* A program that polls the descriptor: it has other means to be stopped, and sees nothing there. */
+static void *poll_for_event(void *arg)
+{
+	struct rdma_event_channel *polled = arg;
+	struct pollfd p = {.fd = polled->fd, .events = POLLIN};
+	struct rdma_cm_event *ev;
+
+	MUST(fcntl(polled->fd, F_SETFL, fcntl(polled->fd, F_GETFL) | O_NONBLOCK) == 0);
+	works = true;
+	while (!stop)
+		;
+	while (rdma_get_cm_event(polled, &ev) == -1 && errno == EAGAIN)
+		MUST(poll(&p, 1, 0) == 0);
+	MUST(errno == EIO);
+	return NULL;
+}
+
+static void *sleep_for_event(void *arg)
+{
+	struct sleeper *s = arg;
+
+	s->tid = gettid();
+	MUST(s->get() == -1 && errno == EIO);
+	return NULL;
+}
+
+/* Two of a channel: one cannot wake the other by what it reads. */
+static struct sleeper sleepers[] = {{.get = sleep_for_cm_event}, {.get = sleep_for_cm_event},
+	{.get = sleep_for_cq_event}, {.get = sleep_for_cq_event}, {.get = sleep_for_async_event}};
+#define SLEEPERS (sizeof sleepers / sizeof sleepers[0])
+
+static void join_sleepers(void)
+{
+	for (unsigned i = 0; i < SLEEPERS; i++)
+		MUST(pthread_join(sleepers[i].thread, NULL) == 0);
+	join();
+}
+
+static void be_asleep(void)
+{
+	struct rdma_event_channel *polled;
+
+	MUST(atexit(join_sleepers) == 0);
+	cm_channel = rdma_create_event_channel();
+	polled = rdma_create_event_channel();
+	MUST(cm_channel != NULL && polled != NULL);
+	cm_connect(&pair);
+	for (unsigned i = 0; i < SLEEPERS; i++) {
+		struct sleeper *s = &sleepers[i];
+
+		MUST(pthread_create(&s->thread, NULL, sleep_for_event, s) == 0);
+		wait_until_in_syscall(&s->tid, SYS_read);
+	}
+	MUST(pthread_create(&worker, NULL, poll_for_event, polled) == 0);
+	while (!works)
+		;
+	exit(7);
+}
+
 static void exits(const char *how)
 {
 	const char *const argv[] = {"/proc/self/exe", how, NULL};
@@ -186,12 +278,18 @@ static void test_threads_do_not_poll_for_ever(void **state)
 	exits("wait");
 }
 
+static void test_threads_do_not_sleep_for_ever(void **state)
+{
+	exits("sleep");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_in_verbs_are_joined),
 		cmocka_unit_test(test_destructors_do_not_poll_for_ever),
 		cmocka_unit_test(test_threads_do_not_poll_for_ever),
+		cmocka_unit_test(test_threads_do_not_sleep_for_ever),
 	};
 
 	alarm(LIMIT_S);
@@ -199,6 +297,8 @@ int main(int argc, char **argv)
 		be_joined(work);
 	else if (argc > 1 && strcmp(argv[1], "wait") == 0)
 		be_joined(work_on);
+	else if (argc > 1 && strcmp(argv[1], "sleep") == 0)
+		be_asleep();
 	else if (argc > 1)
 		be_drained();
 	return cmocka_run_group_tests(tests, NULL, NULL);

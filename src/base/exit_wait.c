@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/exit_wait.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+
+#define EXIT_WAIT_LOOK_NS 10000000
+#define EXIT_LOCK_TRIES   100
+#define EXIT_LOCK_NAP_NS  1000000
+
+uint64_t exit_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static int exit_nap(long ns)
+{
+	struct timespec t = {.tv_nsec = ns};
+
+	return nanosleep(&t, NULL) == 0 ? 0 : -errno;
+}
+
+int exit_wait(uint64_t since, int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (exit_clock() >= since + EXIT_PATIENCE_NS)
+		return -EIO;
+	if (flags >= 0 && flags & O_NONBLOCK)
+		return -EAGAIN;
+	return exit_nap(EXIT_WAIT_LOOK_NS);
+}
+
+bool exit_lock(pthread_mutex_t *lock)
+{
+	for (unsigned i = 0; pthread_mutex_trylock(lock) != 0; i++) {
+		if (i == EXIT_LOCK_TRIES)
+			return false;
+		(void)exit_nap(EXIT_LOCK_NAP_NS);
+	}
+	return true;
+}
