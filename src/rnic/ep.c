@@ -212,12 +212,17 @@ bool rnic_ep_has_device(const struct rnic_ep *ep)
 
 /* ---- connect ----------------------------------------------------------------------------- */
 
-struct rnic_qp *ep_param_verify(struct rnic *r, const struct rnic_conn_param *p, bool enhanced)
+struct rnic_qp *ep_param_verify(
+	const struct rnic_ep *ep, const struct rnic_conn_param *p, bool enhanced)
 {
+	struct rnic *r = ep->rnic;
 	struct rnic_qp *qp = p->qp ? p->qp : rnic_qp_find(r, p->qp_num);
 	unsigned max = MPA_PRIVATE_MAX - (enhanced ? MPA_ENHANCED_LEN : 0);
 
 	if (!qp || qp->rnic != r || qp->ud || qp->conn || qp->leaving)
+		return NULL;
+	/* One that its program has told a peer connects by itself, and by nothing else. */
+	if (!qp->pairing == ep->paired)
 		return NULL;
 	/* The program of a pairing may be in SQD before there is a stream. */
 	if (qp_state(qp) > (qp->pairing ? RNIC_QP_SQD : RNIC_QP_RTS))
@@ -238,7 +243,7 @@ int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 
 	if (ep->sidr)
 		return sidr_connect(ep, p);
-	qp = ep_param_verify(r, p, ep->paired || r->mpa.revision >= 2);
+	qp = ep_param_verify(ep, p, ep->paired || r->mpa.revision >= 2);
 	if (ep->state != EP_RESOLVED || !qp)
 		return -EINVAL;
 	c = conn_create(r);

@@ -251,7 +251,7 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 		return -ENOTCONN;
 	if (ep->state != EP_REQUEST)
 		return -EINVAL;
-	qp = ep_param_verify(ep->rnic, p, c->enhanced);
+	qp = ep_param_verify(ep, p, c->enhanced);
 	if (!qp)
 		return -EINVAL;
 	t = ep_listen_negotiate(c, p);

@@ -111,11 +111,12 @@ void ep_unlisten(struct rnic_ep *ep);
 uint16_t ep_depth(uint16_t told, uint32_t max);
 
 /**
- * Check the parameters of a connection. Engine's lock held.
+ * Check the parameters of a connection of @p ep. Engine's lock held.
  * @param enhanced the frame has the words of RFC 6581.
  * @return its QP; NULL: they are wrong.
  */
-struct rnic_qp *ep_param_verify(struct rnic *r, const struct rnic_conn_param *p, bool enhanced);
+struct rnic_qp *ep_param_verify(
+	const struct rnic_ep *ep, const struct rnic_conn_param *p, bool enhanced);
 
 /* Upcalls of a connection. */
 

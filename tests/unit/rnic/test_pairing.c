@@ -520,6 +520,31 @@ static void test_ended_while_it_tries(void **state)
 /* ---- depths and receive elements ------------------------------------------------------------ */
 
 /* Each side may read as often at a time as its program says, and the other takes. */
+/** Nor does it while the QP is not connected yet: what became of it would be chance. */
+static void test_rdma_cm_does_not_take_it(void **state)
+{
+	struct rnic_qp *other = pair_qp(&p.a, p.a.cq, NULL);
+	struct ip_endpoint to = llp_mem_endpoint(p.mem, 1, PAIR_PORT);
+	struct rnic_conn_param cp = {.qp = other, .ird = 4, .ord = 4};
+	struct rnic_ep *ep;
+
+	paired_rtr(&p.b);
+	pair_request(&p, &cp);
+	assert_null(p.b.qp->conn);
+	cp.qp = p.b.qp;
+	assert_int_equal(rnic_ep_accept(p.b.request, &cp), -EINVAL);
+	assert_int_equal(rnic_ep_create(p.a.rnic, pair_ep_event, &p.a, &ep), 0);
+	assert_int_equal(rnic_ep_resolve(ep, &to, 0), 0);
+	paired_rtr(&p.a);
+	assert_null(p.a.qp->conn);
+	cp.qp = p.a.qp;
+	assert_int_equal(rnic_ep_connect(ep, &cp), -EINVAL);
+	rnic_ep_destroy(ep);
+	pair_advance(&p, 2000);
+	expect_exchange();
+	assert_int_equal(rnic_qp_destroy(other), 0);
+}
+
 static void test_depths(void **state)
 {
 	struct rnic_qp_attr attr = paired_rtr_attr(&p.a);
@@ -575,6 +600,7 @@ int main(void)
 			test_other_psn_behind_what_has_arrived, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_path_is_wrong, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ended_while_it_tries, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rdma_cm_does_not_take_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_depths, setup, teardown),
 	};
 
