@@ -109,7 +109,7 @@ static int async_take(struct context *c, struct ibv_async_event *event)
 		}
 		mailbox_took(&c->async, r != NULL);
 		pthread_mutex_unlock(&c->async.lock);
-	} while (!r && (rc = mailbox_wait_again(&c->async)) == 0);
+	} while (!r && (rc = mailbox_wait_again(&c->async, c->ibv.async_fd)) == 0);
 	if (!r)
 		return rc;
 	*event = r->event;

@@ -96,7 +96,7 @@ static int channel_take(struct channel *ch, struct ibv_cq **out, void **cq_conte
 		}
 		mailbox_took(&ch->box, cq != NULL);
 		pthread_mutex_unlock(&ch->box.lock);
-	} while (!cq && (rc = mailbox_wait_again(&ch->box)) == 0);
+	} while (!cq && (rc = mailbox_wait_again(&ch->box, ch->ibv.fd)) == 0);
 	return rc;
 }
 

@@ -90,16 +90,19 @@ void mailbox_leave_to_exit(struct mailbox *m)
 	unsigned users;
 
 	atomic_store(&m->left, exit_clock());
+	if (!mailbox_enter(m))
+		return;
 	users = atomic_load(&m->users);
-	if (users > 1)
-		eventfd_write(m->fd, users - 1);
+	if (users > 2)
+		eventfd_write(m->fd, users - 2);
+	mailbox_leave(m);
 }
 
-int mailbox_wait_again(struct mailbox *m)
+int mailbox_wait_again(struct mailbox *m, int fd)
 {
 	uint64_t left = atomic_load(&m->left);
 
-	return left == 0 ? 0 : exit_wait(left, m->fd);
+	return left == 0 ? 0 : exit_wait(left, fd);
 }
 
 static void mailbox_add(struct mailbox *m)

@@ -367,10 +367,11 @@ int mailbox_wait(struct mailbox *m);
 /** The thread has looked for its item. With the mailbox's lock. @param found it was there. */
 void mailbox_took(struct mailbox *m, bool found);
 /**
- * A thread has found nothing for its token. @return 0: take the next one; else exit_wait()'s
- * errors: exit() has begun. A cancellation point.
+ * A thread has found nothing for its token. A cancellation point.
+ * @param fd the descriptor as the program knows it: ours may be closed by now.
+ * @return 0: take the next one; else exit_wait()'s errors: exit() has begun.
  */
-int mailbox_wait_again(struct mailbox *m);
+int mailbox_wait_again(struct mailbox *m, int fd);
 /** exit() has begun: no thread waits for ever. Those that sleep are woken. */
 void mailbox_leave_to_exit(struct mailbox *m);
 /** No token comes any more: all waiters, now and later, get -EIO. */
