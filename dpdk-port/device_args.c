@@ -127,7 +127,8 @@ bool device_args_check(const char *device, char *why, size_t len)
 	if (!keys && device_args_is_interface(device)) {
 		snprintf(why, len,
 			"that is no device of DPDK's; for a Linux interface write "
-			"port = net_af_packet0,iface=%.15s",
+			"port = net_af_packet0,iface=%.15s, and for the host's own TCP "
+			"port = kernel",
 			device);
 		return false;
 	}

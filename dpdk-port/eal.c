@@ -298,6 +298,29 @@ static int eal_run_thread(struct eal_args *a)
 	return r;
 }
 
+/** @return why it has not started, which @p e says in a sentence. */
+static int eal_refused(
+	const struct eal_args *a, const struct port_config *cfg, struct port_error *e)
+{
+	char reason[400];
+
+	if (!eal_log_reason(reason, sizeof reason))
+		snprintf(reason, sizeof reason, "%s", rte_strerror(a->error));
+	/* The device is an argument that it parses. */
+	if (!a->user && strstr(reason, "failed to parse device")) {
+		snprintf(e->text, sizeof e->text,
+			"port \"%.100s\": that is no device of DPDK's; expected the address of a "
+			"PCI "
+			"device (\"lspci -D\"), or a virtual one such as net_memif0",
+			cfg->device);
+		return -EINVAL;
+	}
+	snprintf(e->text, sizeof e->text, "DPDK does not start%s%.100s%s: %.340s",
+		a->user ? " with eal arguments \"" : "", a->user ? cfg->eal : "",
+		a->user ? "\"" : "", reason);
+	return a->user ? -EINVAL : -ENODEV;
+}
+
 static int eal_init(const struct port_config *cfg, struct port_error *e)
 {
 	struct eal_args a = {0};
@@ -333,12 +356,7 @@ static int eal_init(const struct port_config *cfg, struct port_error *e)
 		eal_state.state = EAL_JOINED;
 	} else {
 		eal_state.failed = true; /* from some failures the EAL does not recover */
-		r = a.user ? -EINVAL : -ENODEV;
-		if (!eal_log_reason(reason, sizeof reason))
-			snprintf(reason, sizeof reason, "%s", rte_strerror(a.error));
-		snprintf(e->text, sizeof e->text, "DPDK does not start%s%.100s%s: %.340s",
-			a.user ? " with eal arguments \"" : "", a.user ? cfg->eal : "",
-			a.user ? "\"" : "", reason);
+		r = eal_refused(&a, cfg, e);
 	}
 	/* The stream is not closed: a thread of the EAL's may be about to write to it. */
 	rte_openlog_stream(before == stderr ? NULL : before);

@@ -4,6 +4,7 @@
 #include "dpdk-port/capability.h"
 #include "dpdk-port/driver_name.h"
 #include "dpdk-port/eal.h"
+#include "dpdk-port/socket_file.h"
 #include "tools/doctor.h"
 
 #include <arpa/inet.h>
@@ -52,6 +53,14 @@ static bool doctor_port_interface(const struct doctor *d, char name[IFNAMSIZ])
 		return false;
 	snprintf(name, IFNAMSIZ, "%.*s", IFNAMSIZ - 1, value);
 	return true;
+}
+
+/** Named by the address of a PCI device. */
+static bool doctor_port_is_pci(const struct doctor *d)
+{
+	const char *p = d->config->port;
+
+	return !eal_is_software(p) && memchr(p, ':', strcspn(p, ",")) != NULL;
 }
 
 /* ---- before it is opened ------------------------------------------------------------------ */
@@ -184,13 +193,17 @@ static void doctor_port_kernel_addresses(struct doctor *d)
 void doctor_look_at_system(struct doctor *d)
 {
 	doctor_port_look_at_capability(d);
-	if (!eal_is_software(d->config->port)) {
+	if (doctor_port_is_pci(d)) {
 		struct doctor_pci_host host = doctor_pci_this_host();
 
 		doctor_look_at_pci(d, &host);
 	}
 	doctor_port_look_at_interface(d);
 	doctor_port_kernel_addresses(d);
+	if (socket_file_is_awaited(d->config->port))
+		doctor_note(d,
+			"the port opens when a vhost has connected to its socket: this waits for "
+			"it");
 }
 
 /* ---- open, or not -------------------------------------------------------------------------- */
@@ -242,7 +255,7 @@ void doctor_explain_port(struct doctor *d)
 	else if (doctor_port_is(d, "net_af_"))
 		doctor_advise(d, "see that the interface is there and up, and that no other "
 				 "process has this queue of it open");
-	else if (eal_is_software(d->config->port))
+	else if (!doctor_port_is_pci(d))
 		doctor_advise(d, "look at the kinds of ports and their arguments in "
 				 "docs/configuration.md, or uiwarp.conf(5)");
 	else if (d->pci_is_ready)

@@ -160,7 +160,7 @@ int config_check(const struct config *c, struct config_error *e)
 	if (c->num_addresses == 0)
 		return config_complain(e, -EINVAL, NULL,
 			"\"address\" is missing; expected at least one, such as "
-			"address=10.0.0.1/24");
+			"address=10.0.0.1/24, as \"port\" is not kernel");
 	for (unsigned i = 0; rc == 0 && i < c->num_addresses; i++)
 		rc = config_check_address(c, &c->address[i], e);
 	for (unsigned i = 0; rc == 0 && i < c->num_gateways; i++)

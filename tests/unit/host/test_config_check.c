@@ -45,7 +45,8 @@ static const struct check_case cases[] = {
 	{{"capture=/tmp/x"}, "\"capture\" is given, but \"port\" is kernel; expected tcpdump on "
 			     "the host's interface"},
 	{{"port=net_null0"},
-		"\"address\" is missing; expected at least one, such as address=10.0.0.1/24"},
+		"\"address\" is missing; expected at least one, such as address=10.0.0.1/24, "
+		"as \"port\" is not kernel"},
 	/* Of two that are wrong the first is told. */
 	{{"gateway=10.0.0.1", "mtu=1500"}, "\"gateway\" is given, but \"port\" is kernel; "
 					   "expected a route of the host's (ip route)"},

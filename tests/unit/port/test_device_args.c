@@ -98,6 +98,7 @@ static void values(void **state)
 	assert_wrong("eth1", "write port = net_af_packet0,iface=eth1");
 	assert_wrong("enp3s0f1", "write port = net_af_packet0,iface=enp3s0f1");
 	assert_wrong("lo", "iface=lo");
+	assert_wrong("kernl", "for the host's own TCP port = kernel");
 	assert_right("some thing");
 	assert_right("eth_null0");
 	assert_right("0000:03:00.0");

@@ -89,6 +89,13 @@ static void wrong_arguments_give_a_sentence_and_print_nothing(void **state)
 	assert_null(eal_clock_sample());
 }
 
+static void a_device_that_is_none_of_dpdks_is_named(void **state)
+{
+	struct port_config cfg = {.device = "mlx5_0"};
+
+	assert_int_equal(in_child(&cfg, "port \"mlx5_0\": that is no device of DPDK's"), 0);
+}
+
 static void a_refused_start_tells_dpdks_reason(void **state)
 {
 	struct port_config cfg = {.device = device, .eal = "-d /no/such/driver.so"};
@@ -286,6 +293,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_arguments_give_a_sentence_and_print_nothing),
+		cmocka_unit_test(a_device_that_is_none_of_dpdks_is_named),
 		cmocka_unit_test(a_refused_start_tells_dpdks_reason),
 		cmocka_unit_test(a_directory_that_is_not_needed_is_no_reason),
 		cmocka_unit_test(a_file_that_is_not_needed_is_no_reason),

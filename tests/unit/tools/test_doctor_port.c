@@ -41,6 +41,7 @@ DOCTOR_SAYS(doctor_advise)
 
 void doctor_look_at_pci(struct doctor *d, const struct doctor_pci_host *host)
 {
+	doctor_note(d, "looks at PCI");
 }
 
 struct doctor_pci_host doctor_pci_this_host(void)
@@ -75,6 +76,28 @@ static void an_address_of_linux_is_free_where_it_is_not(void **state)
 		assert_null(strstr(said, "Linux itself has our address"));
 		assert_null(strstr(said, "no interface"));
 	}
+}
+
+static void only_what_has_a_pci_address_is_sought_there(void **state)
+{
+	static const char *const others[] = {"eth1", "mlx5_0", "kernl", "net_null0"};
+
+	for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++) {
+		look_at_port(others[i]);
+		assert_null(strstr(said, "PCI"));
+	}
+	look_at_port("0000:03:00.0");
+	assert_non_null(strstr(said, "PCI"));
+	look_at_port("03:00.0,txq_inline=1");
+	assert_non_null(strstr(said, "PCI"));
+}
+
+static void a_port_that_waits_is_told_of(void **state)
+{
+	look_at_port("net_virtio_user0,path=/tmp/s,server=1");
+	assert_non_null(strstr(said, "opens when a vhost has connected"));
+	look_at_port("net_virtio_user0,path=/tmp/s");
+	assert_null(strstr(said, "vhost"));
 }
 
 static bool loopback_has_its_address(void)
@@ -142,6 +165,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_of_linux_is_free_where_it_is_not),
 		cmocka_unit_test(an_address_of_linux_is_wrong_beside_it),
+		cmocka_unit_test(only_what_has_a_pci_address_is_sought_there),
+		cmocka_unit_test(a_port_that_waits_is_told_of),
 		cmocka_unit_test(a_tap_is_made_when_it_is_opened),
 		cmocka_unit_test(without_a_driver_of_dpdks_packages_are_named),
 	};
