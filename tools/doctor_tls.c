@@ -87,9 +87,8 @@ static const struct {
 	{"pre-shared key", "let the \"tls_psk\" of both hosts have the same key"},
 	{"unknown ca", "the peer does not know our CA: let its \"tls_ca\" have it"},
 	{"certificate", "the peer does not believe our certificate: see its log"},
-	{"alert", "the peer does not believe us: see its log, and whether both have keys of one "
-		  "kind, "
-		  "\"tls_psk\" or certificates"},
+	{"alert", "the peer does not believe us: see its log, and whether both have the same key "
+		  "of \"tls_psk\", or both certificates"},
 };
 
 static void doctor_tls_advise(struct doctor *d, const char *reason)
