@@ -386,8 +386,8 @@ void rdmap_init(struct rdmap *r, struct rdmap_sq *sq, const struct rdmap_ops *op
  * or later, a responder before or after mpa_accept(). Input that comes in between waits in the LLP.
  * If @p m is operational already, as an initiator's is, the RTR frame goes out and
  * ops->operational() is called before this returns.
- * @param ird limit of inbound Reads and Atomics under way, which share a queue (RFC 7306 section
- *            5.2).
+ * @param ird inbound Reads and Atomics that are taken at a time, which share a queue (RFC 7306
+ *            section 5.2): what the peer was told, or more.
  * @param irq the caller's memory for @p ird elements, until ended(), rdmap_abort() or
  *            rdmap_release().
  * @param rtr initiator: the type of RTR frame to send first (0: none); responder: the types that

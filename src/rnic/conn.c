@@ -80,7 +80,7 @@ int conn_prepare_stream(struct conn *c, uint16_t ird)
 	free(c->irq);
 	c->ird = ird;
 	/* One at least: an RTR Read may come however few the user wants (RFC 6581 section 9.1). */
-	c->irq = calloc(ird ? ird : 1u, sizeof *c->irq);
+	c->irq = calloc(ird ? conn_irq_size(ird) : 1u, sizeof *c->irq);
 	return c->irq ? 0 : -ENOMEM;
 }
 

@@ -89,6 +89,15 @@ struct conn_end {
 	bool own;                         /**< our program has ended its QP */
 };
 
+/**
+ * Requests for Reads that are taken at a time: IRD, up to a power of two, as Linux's siw has its
+ * ORD rounded up to one outstanding (siw_qp.c, siw_qp_readq_init()).
+ */
+static inline uint16_t conn_irq_size(uint16_t ird)
+{
+	return ird ? (uint16_t)rnic_round_up(ird) : 0;
+}
+
 /** @return NULL: no memory. */
 struct conn *conn_create(struct rnic *r);
 

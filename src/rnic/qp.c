@@ -349,7 +349,7 @@ void qp_connect(struct rnic_qp *qp, struct conn *c, uint8_t rtr)
 	atomic_store(&qp->send_imm, c->mpa.send_imm);
 	atomic_store(&qp->mpa_ahead, &c->mpa);
 	atomic_store(&qp->llp_ahead, mpa_llp(&c->mpa));
-	rdmap_attach(&qp->rdmap, &c->mpa, c->ird, c->ord, c->irq, rtr);
+	rdmap_attach(&qp->rdmap, &c->mpa, conn_irq_size(c->ird), c->ord, c->irq, rtr);
 	engine_defer(qp->rnic->engine, &qp->doorbell);
 }
 

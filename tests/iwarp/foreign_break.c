@@ -373,7 +373,7 @@ static bool break_depth(struct foreign_rnic *p)
 	foreign_rnic_flush(p);
 	p->cuts = 1;
 	p->reserved = false;
-	for (unsigned i = 0; i <= p->host_ird; i++) {
+	for (unsigned i = 0; i <= foreign_rnic_round_up(p->host_ird); i++) {
 		s = untagged(p, FOREIGN_READ_REQUEST, 1, h, sizeof h);
 		foreign_rnic_segment(p, &s, FOREIGN_NO_FLAW);
 		p->tx_msn[1]++;

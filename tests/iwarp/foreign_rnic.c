@@ -514,12 +514,23 @@ static void finish(struct foreign_rnic *p)
 	foreign_rnic_flush(p);
 }
 
-/** RFC 5040 section 6.1; an RTR Read does not count. */
+unsigned foreign_rnic_round_up(unsigned n)
+{
+	while (n & (n - 1))
+		n++;
+	return n;
+}
+
+/**
+ * RFC 5040 section 6.1; an RTR Read does not count. Linux's siw, which knows neither markers nor
+ * revision 1, has as many under way as the next power of two.
+ */
 static bool may_ask(const struct foreign_rnic *p)
 {
-	unsigned most = (unsigned)p->ord + p->rtr_read;
+	bool siw = p->enhanced && !p->markers && p->ird & 1;
+	unsigned most = siw ? foreign_rnic_round_up(p->ord) : p->ord;
 
-	return p->outbounds < most;
+	return p->outbounds < most + p->rtr_read;
 }
 
 static void begin_something(struct foreign_rnic *p)

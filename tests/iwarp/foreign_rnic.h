@@ -132,6 +132,9 @@ void foreign_rnic_act(struct foreign_rnic *p);
 /** Do something illegal. @return false: it is not possible now. */
 bool foreign_rnic_break(struct foreign_rnic *p);
 
+/** The power of two that is @p n or next above it; 0 for 0. */
+unsigned foreign_rnic_round_up(unsigned n);
+
 /** Close its direction in good order, if that is legal now. */
 void foreign_rnic_close(struct foreign_rnic *p);
 void foreign_rnic_abort(struct foreign_rnic *p);

@@ -555,9 +555,9 @@ static void test_depths(void **state)
 	attr.ird = 7;
 	assert_int_equal(paired_rtr_as(&p.b, &attr), 0);
 	pair_advance(&p, 100);
-	assert_int_equal(p.a.qp->rdmap.ird, 2);
+	assert_int_equal(p.a.qp->ird, 2);
 	assert_int_equal(p.a.qp->rdmap.ord, 7);
-	assert_int_equal(p.b.qp->rdmap.ird, 7);
+	assert_int_equal(p.b.qp->ird, 7);
 	assert_int_equal(p.b.qp->rdmap.ord, 2);
 	paired_rts(&p.a);
 	paired_rts(&p.b);
