@@ -365,32 +365,33 @@ const struct config_key *config_key_find(const char *name)
 	return NULL;
 }
 
-/* Levenshtein's distance, for "did you mean": keys are short, so a row on the stack will do. */
+/* Levenshtein's distance, with neighbours that have changed places as one slip, for "did you mean":
+ * keys are short, so rows on the stack will do. */
 static unsigned config_distance(const char *a, const char *b)
 {
-	unsigned row[33];
-	size_t nb = strlen(b);
+	unsigned rows[3][33]; /* the present one and the two above it, in turn */
+	size_t na = strlen(a), nb = strlen(b);
 
-	if (nb > 32 || strlen(a) > 32)
+	if (nb > 32 || na > 32)
 		return 64;
 	for (unsigned j = 0; j <= nb; j++)
-		row[j] = j;
-	for (unsigned i = 1; a[i - 1] != '\0'; i++) {
-		unsigned diagonal = row[0];
+		rows[0][j] = j;
+	for (unsigned i = 1; i <= na; i++) {
+		unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *first = rows[(i + 1) % 3];
 
 		row[0] = i;
 		for (unsigned j = 1; j <= nb; j++) {
-			unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+			unsigned best = above[j - 1] + (a[i - 1] != b[j - 1]);
 
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
+			best = above[j] + 1 < best ? above[j] + 1 : best;
+			best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+				first[j - 2] + 1 < best)
+				best = first[j - 2] + 1;
 			row[j] = best;
 		}
 	}
-	return row[nb];
+	return rows[na % 3][nb];
 }
 
 const struct config_key *config_key_nearest(const char *name)

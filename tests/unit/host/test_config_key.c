@@ -198,6 +198,8 @@ static void test_nearest(void **state)
 	assert_string_equal(config_key_nearest("adress")->name, "address");
 	assert_string_equal(config_key_nearest("keep_alive")->name, "keepalive");
 	assert_string_equal(config_key_nearest("max_startup")->name, "max_startups");
+	assert_string_equal(config_key_nearest("tsl")->name, "tls");
+	assert_string_equal(config_key_nearest("gatewya")->name, "gateway");
 	assert_null(config_key_nearest("frobnicate"));
 	assert_null(config_key_nearest("x"));
 	assert_null(config_key_nearest("an_extraordinarily_long_name_of_no_key"));
