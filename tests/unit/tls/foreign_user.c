@@ -122,7 +122,9 @@ static size_t on_readable(
 	used = take(u, total, need);
 	if (!u->calm && prng_chance(u->random, 0.1))
 		send_some(u, 2);
-	if (u->left && used != 0 && prng_chance(u->random, 0.5)) {
+	if (!u->calm && prng_chance(u->random, 0.1))
+		u->inside(u);
+	if (u->llp && u->left && used != 0 && prng_chance(u->random, 0.5)) {
 		u->left = false;
 		llp_resume(u->llp);
 	}

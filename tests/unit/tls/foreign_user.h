@@ -27,7 +27,8 @@ struct foreign_user {
 	size_t message;   /**< where the one ends that begins at @c got; 0: not drawn yet */
 	size_t message_max;
 	enum foreign_user_end end;
-	bool calm; /**< from now on it takes all */
+	void (*inside)(struct foreign_user *u); /**< inside readable(), by chance */
+	bool calm;                              /**< from now on it takes all */
 	bool pauses, rests;
 	bool paused, left, ever_left; /**< something that it could have had */
 	bool refused;                 /**< it waits for writable() */
@@ -49,11 +50,5 @@ void foreign_user_go_on(struct foreign_user *u);
 
 /** It closes its direction, if it has not. */
 void foreign_user_shut(struct foreign_user *u);
-
-/** Has it the connection? */
-static inline bool foreign_user_is_there(const struct foreign_user *u)
-{
-	return u->llp != NULL;
-}
 
 #endif

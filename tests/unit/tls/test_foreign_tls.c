@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A user of ours and a foreign end send each other text, in segments of any size, while memory to
- * keep content in comes and goes. The end is one of those of foreign_tls_end.c. Then the user takes
- * all, and each must have seen what it should have, and nothing is left.
+ * Users of one stack of ours and foreign ends send each other text, in segments of any size, while
+ * memory to keep content in comes and goes. The ends are those of foreign_tls_end.c. Then the users
+ * take all, and each must have seen what it should have, and nothing is left.
  *
  * usage: test_tls_foreign_tls [FROM:TO | SEED]
  */
@@ -29,6 +29,7 @@
 #define STEPS      10000000
 #define OCTETS_MAX 300000
 #define TURNS      4000
+#define CONNS      3
 /** That the peer sends, about. */
 #define RECORDS 500
 /** By then memory has been looked for, several times. */
@@ -41,20 +42,30 @@ static struct tls_config our_config, their_config;
 static struct llp_mem *mem;
 static struct timer_wheel wheel;
 static struct tls_stack *stack;
-static struct tls_end ends[2]; /**< OpenSSL for the handshake: a client, a server */
 static uint8_t text[OCTETS_MAX + FOREIGN_RECORD], our_text[OCTETS_MAX];
 static uint8_t secrets[2][48]; /**< of the handshake, a client's and a server's */
 static int64_t began_at;
 
 /** One connection. */
-static struct run {
-	struct prng random;
+struct conn {
 	struct foreign_tls peer;
 	struct foreign_user user;
 	struct llp_listener *listener;
+	struct tls_end *openssl;
+};
+
+/** Some at once. */
+static struct run {
+	struct prng random;
+	unsigned n;
 	bool small_buffer; /**< an alert may have had no room */
 	const char *wrong;
+	const struct conn *whose;
+	struct conn conn[CONNS];
 } run;
+
+/** OpenSSL for the handshakes, as a client and as a server. */
+static struct tls_end ends[CONNS][2];
 
 /* ---- what all have in common ---------------------------------------------------------------- */
 
@@ -92,10 +103,12 @@ static int set_up(void **state)
 	timer_wheel_init(&wheel, 0);
 	cfg.below = llp_mem_stack(mem, 1);
 	assert_int_equal(tls_stack_create(&cfg, &stack, &e), 0);
-	for (unsigned i = 0; i < 2; i++) {
-		tls_end_init(&ends[i], &their_config, i);
-		SSL_CTX_set_keylog_callback(ends[i].ctx, on_keylog);
-		SSL_CTX_set_session_id_context(ends[i].ctx, (const uint8_t *)"test", 4);
+	for (unsigned i = 0; i < 2 * CONNS; i++) {
+		struct tls_end *end = &ends[i / 2][i % 2];
+
+		tls_end_init(end, &their_config, i % 2);
+		SSL_CTX_set_keylog_callback(end->ctx, on_keylog);
+		SSL_CTX_set_session_id_context(end->ctx, (const uint8_t *)"test", 4);
 	}
 	return 0;
 }
@@ -103,8 +116,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	tls_stack_destroy(stack);
-	tls_end_fini(&ends[0]);
-	tls_end_fini(&ends[1]);
+	for (unsigned i = 0; i < 2 * CONNS; i++)
+		tls_end_fini(&ends[i / 2][i % 2]);
 	llp_mem_destroy(mem);
 	tls_files_close(&files);
 	return 0;
@@ -114,26 +127,28 @@ static int tear_down(void **state)
 
 static int on_accept(void *user, struct llp *l)
 {
-	run.user.llp = l;
-	llp_set_user(l, &foreign_user_ops, &run.user);
+	struct foreign_user *u = user;
+
+	u->llp = l;
+	llp_set_user(l, &foreign_user_ops, u);
 	return 0;
 }
 
-static void begin_connection(struct tls_end *e)
+static void begin_connection(struct conn *c, uint16_t port)
 {
-	struct ip_endpoint ours = llp_mem_endpoint(mem, 1, PORT);
-	struct llp_connect_params p = {.remote = llp_mem_endpoint(mem, 0, PORT)};
+	struct ip_endpoint ours = llp_mem_endpoint(mem, 1, port);
+	struct llp_connect_params p = {.remote = llp_mem_endpoint(mem, 0, port)};
+	struct foreign_user *u = &c->user;
 
-	if (run.peer.server) {
-		llp_mem_peer_listen(&e->raw, mem, 0, PORT);
-		assert_int_equal(llp_connect(tls_llp_stack(stack), &p, &foreign_user_ops, &run.user,
-					 &run.user.llp),
-			0);
+	if (c->peer.server) {
+		llp_mem_peer_listen(c->peer.raw, mem, 0, port);
+		assert_int_equal(
+			llp_connect(tls_llp_stack(stack), &p, &foreign_user_ops, u, &u->llp), 0);
 	} else {
 		assert_int_equal(
-			llp_listen(tls_llp_stack(stack), &ours, 1, on_accept, NULL, &run.listener),
-			0);
-		llp_mem_peer_connect(&e->raw, mem, 0, &ours);
+			llp_listen(tls_llp_stack(stack), &ours, 1, on_accept, u, &c->listener), 0);
+		/* Two of three are strangers to each other. */
+		llp_mem_peer_connect(c->peer.raw, mem, port % 2 ? 0 : 2, &ours);
 	}
 	llp_mem_run(mem, STEPS);
 }
@@ -153,7 +168,7 @@ static unsigned say(struct tls_end *e)
 }
 
 /** @return how many tickets the peer has sent, which is a server then. */
-static unsigned shake_hands(struct tls_end *e)
+static unsigned shake_hands(struct tls_end *e, bool server)
 {
 	unsigned n = 0;
 
@@ -164,56 +179,76 @@ static unsigned shake_hands(struct tls_end *e)
 		if (llp_mem_run(mem, STEPS) == 0 && !came && !e->done)
 			fail_msg("the handshake stands still: %s", tls_stack_reason(stack));
 	}
-	return run.peer.server ? n : 0;
+	return server ? n : 0;
 }
 
 /** What they agree on. */
-static void draw_terms(struct tls_end *e)
+static void draw_terms(struct conn *c)
 {
 	static const char *const suites[] = {
 		"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"};
 	struct prng *r = &run.random;
 	uint8_t fragment = (uint8_t)(prng_chance(r, 0.3) ? 1 + prng_below(r, 4) : 0);
+	SSL *ssl;
 
-	tls_end_renew(e, run.peer.server);
-	e->done = false;
-	e->alert = -1;
-	SSL_set_ciphersuites(e->ssl, suites[prng_below(r, 3)]);
-	SSL_set_num_tickets(e->ssl, prng_below(r, 4));
-	run.peer.content_max = FOREIGN_CONTENT;
-	if (run.peer.server || !fragment)
+	tls_end_renew(c->openssl, c->peer.server);
+	c->openssl->done = false;
+	ssl = c->openssl->ssl;
+	SSL_set_ciphersuites(ssl, suites[prng_below(r, 3)]);
+	SSL_set_num_tickets(ssl, prng_below(r, 4));
+	c->peer.content_max = FOREIGN_CONTENT;
+	if (c->peer.server || !fragment)
 		return;
-	SSL_set_tlsext_max_fragment_length(e->ssl, fragment);
-	run.peer.content_max = (size_t)256 << fragment;
+	SSL_set_tlsext_max_fragment_length(ssl, fragment);
+	c->peer.content_max = (size_t)256 << fragment;
+}
+
+/** Inside of an upcall of @p u another user does something. */
+static void do_another(struct foreign_user *u)
+{
+	struct foreign_user *other = &run.conn[prng_below(&run.random, run.n)].user;
+
+	if (other != u)
+		foreign_user_step(other);
+}
+
+static void start_one(struct conn *c, struct tls_end both[2], uint16_t port)
+{
+	struct foreign_tls *p = &c->peer;
+	const SSL *ssl;
+	unsigned tickets;
+
+	p->random = c->user.random = &run.random;
+	p->server = prng_chance(&run.random, 0.5);
+	p->text = text;
+	p->our_text = our_text;
+	c->user.peer = p;
+	c->user.inside = do_another;
+	c->openssl = &both[p->server];
+	p->raw = &c->openssl->raw;
+	draw_terms(c);
+	begin_connection(c, port);
+	tickets = shake_hands(c->openssl, p->server);
+	ssl = c->openssl->ssl;
+	foreign_tls_begin(p, (uint16_t)SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(ssl)),
+		secrets[p->server], secrets[!p->server]);
+	p->tx.seq = tickets;
+	foreign_user_begin(&c->user);
 }
 
 static void run_start(uint64_t seed)
 {
 	struct prng *r = &run.random;
-	struct tls_end *e;
-	unsigned tickets;
 
 	run = (struct run){.random.state = seed};
-	run.peer.random = run.user.random = r;
-	run.peer.server = prng_chance(r, 0.5);
-	run.peer.text = text;
-	run.peer.our_text = our_text;
-	run.user.peer = &run.peer;
-	e = &ends[run.peer.server];
-	run.peer.raw = &e->raw;
-	draw_terms(e);
+	run.n = prng_chance(r, 0.5) ? 1 : CONNS;
 	llp_mem_set_segment(mem, 0);
 	llp_mem_set_buffer(mem, 1 << 20);
 	llp_mem_set_unread(mem, 0);
 	stack->records_max = prng_chance(r, 0.3) ? 5 + prng_below(r, 100) : 0;
 	stack->kept.most = 0;
-	begin_connection(e);
-	tickets = shake_hands(e);
-	foreign_tls_begin(&run.peer,
-		(uint16_t)SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(e->ssl)),
-		secrets[run.peer.server], secrets[!run.peer.server]);
-	run.peer.tx.seq = tickets;
-	foreign_user_begin(&run.user);
+	for (unsigned i = 0; i < run.n; i++)
+		start_one(&run.conn[i], ends[i], (uint16_t)(PORT + i));
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -226,10 +261,14 @@ static void draw_path(void)
 	size_t segment = segments[prng_below(r, 4)];
 	size_t octets = segment < 50 ? 2000 : segment < 1000 ? 30000 : OCTETS_MAX;
 
-	run.peer.octets = prng_below(r, octets);
-	if (run.peer.octets > RECORDS * run.peer.record_max)
-		run.peer.octets = RECORDS * run.peer.record_max;
-	run.user.octets = run.peer.our_octets = prng_below(r, octets);
+	for (unsigned i = 0; i < run.n; i++) {
+		struct foreign_tls *p = &run.conn[i].peer;
+
+		p->octets = prng_below(r, octets);
+		if (p->octets > RECORDS * p->record_max)
+			p->octets = RECORDS * p->record_max;
+		run.conn[i].user.octets = p->our_octets = prng_below(r, octets);
+	}
 	run.small_buffer = prng_chance(r, 0.3);
 	llp_mem_set_random_segment(mem, segment, (uint32_t)prng_u64(r));
 	llp_mem_set_buffer(mem, run.small_buffer ? 20000 : 1 << 20);
@@ -251,13 +290,14 @@ static void pass_time(void)
 static void turn(bool rationed)
 {
 	struct prng *r = &run.random;
+	struct conn *c = &run.conn[prng_below(r, run.n)];
 
 	switch (prng_below(r, 8)) {
 	case 0:
-		foreign_tls_step(&run.peer);
+		foreign_tls_step(&c->peer);
 		break;
 	case 1:
-		foreign_user_step(&run.user);
+		foreign_user_step(&c->user);
 		break;
 	case 2:
 		if (rationed && prng_chance(r, 0.3))
@@ -267,8 +307,17 @@ static void turn(bool rationed)
 	default:
 		for (uint64_t n = prng_below(r, 60); n != 0 && llp_mem_step(mem); n--)
 			;
-		foreign_tls_input(&run.peer);
+		foreign_tls_input(&c->peer);
 	}
+}
+
+static size_t all_done(void)
+{
+	size_t done = 0;
+
+	for (unsigned i = 0; i < run.n; i++)
+		done += run.conn[i].user.sent + run.conn[i].user.got;
+	return done;
 }
 
 /** Until nothing happens any more. */
@@ -277,146 +326,171 @@ static void settle(void)
 	unsigned more;
 
 	do {
-		size_t done = run.user.sent + run.user.got;
+		size_t done = all_done();
 
 		more = llp_mem_run(mem, STEPS);
-		more += foreign_tls_input(&run.peer);
-		foreign_user_go_on(&run.user);
+		for (unsigned i = 0; i < run.n; i++) {
+			more += foreign_tls_input(&run.conn[i].peer);
+			foreign_user_go_on(&run.conn[i].user);
+		}
 		for (uint64_t end = wheel.now + SOON; wheel.now < end;)
 			pass_time();
-		more += run.user.sent + run.user.got != done;
+		more += all_done() != done;
 	} while (more != 0);
 }
 
-static const char *first_wrong(void)
+/** @param c NULL: it is not known whose. */
+static void wrong(const struct conn *c, const char *what)
 {
-	return run.peer.wrong ? run.peer.wrong : run.user.wrong;
+	if (run.wrong || !what)
+		return;
+	run.wrong = what;
+	run.whose = c;
 }
 
-static void run_connection(void)
+static bool is_wrong(void)
+{
+	for (unsigned i = 0; i < run.n; i++) {
+		wrong(&run.conn[i], run.conn[i].peer.wrong);
+		wrong(&run.conn[i], run.conn[i].user.wrong);
+	}
+	return run.wrong != NULL;
+}
+
+static void run_connections(void)
 {
 	bool rationed = prng_chance(&run.random, 0.4);
 
 	draw_path();
-	for (unsigned n = 0; n < TURNS && !first_wrong(); n++)
+	for (unsigned n = 0; n < TURNS * run.n && !is_wrong(); n++)
 		turn(rationed);
 	stack->kept.most = 0;
-	for (unsigned n = 0; n < TURNS && !first_wrong() && !run.peer.ended; n++)
-		foreign_tls_step(&run.peer);
-	if (!first_wrong())
+	for (unsigned i = 0; i < run.n; i++)
+		for (unsigned n = 0; n < TURNS && !run.conn[i].peer.ended; n++)
+			foreign_tls_step(&run.conn[i].peer);
+	if (!is_wrong())
 		settle();
 }
 
 /* ---- what must have come of it -------------------------------------------------------------- */
 
-static void wrong(const char *what)
+static bool is_good(const struct conn *c)
 {
-	if (!run.wrong)
-		run.wrong = what;
-}
-
-static bool is_good(void)
-{
-	return run.peer.end->error == 0;
+	return c->peer.end->error == 0;
 }
 
 /** The user had the connection until its peer ended. */
-static void judge_user(void)
+static void judge_user(const struct conn *c)
 {
-	const struct foreign_user *u = &run.user;
+	const struct foreign_user *u = &c->user;
 
-	if (!u->ever_left && !run.peer.end->at_once && u->got != run.peer.sent)
-		wrong("the user has not been shown all");
-	if (is_good() && (!u->eof || u->got != run.peer.sent))
-		wrong("the user has not got all");
-	if (is_good() && u->closed && !u->shut)
-		wrong("the user is told of an end that is none");
-	if (!is_good() && (!u->closed || u->eof))
-		wrong("the user is not told of a fault");
-	if (u->closed && u->error != run.peer.end->error)
-		wrong("the user is told of another fault");
+	if (!u->ever_left && !c->peer.end->at_once && u->got != c->peer.sent)
+		wrong(c, "the user has not been shown all");
+	if (is_good(c) && (!u->eof || u->got != c->peer.sent))
+		wrong(c, "the user has not got all");
+	if (is_good(c) && u->closed && !u->shut)
+		wrong(c, "the user is told of an end that is none");
+	if (!is_good(c) && (!u->closed || u->eof))
+		wrong(c, "the user is not told of a fault");
+	if (u->closed && u->error != c->peer.end->error)
+		wrong(c, "the user is told of another fault");
 }
 
-static void judge_peer(void)
+static void judge_peer(const struct conn *c)
 {
-	const struct foreign_tls *p = &run.peer;
+	const struct foreign_tls *p = &c->peer;
+	const struct foreign_user *u = &c->user;
 	int alert = p->end->alert;
 
-	if (p->alert != alert && !(p->alert == FOREIGN_NONE && (run.user.shut || run.small_buffer)))
-		wrong("the peer gets another alert than it should");
-	if (is_good() && p->got != run.user.sent)
-		wrong("the peer has not got all");
-	if (is_good() && run.user.sent != run.user.octets)
-		wrong("the user has not sent all");
-	if (is_good() && p->waits_for_update && !run.user.shut)
-		wrong("a KeyUpdate is not answered");
+	if (p->alert != alert && !(p->alert == FOREIGN_NONE && (u->shut || run.small_buffer)))
+		wrong(c, "the peer gets another alert than it should");
+	if (is_good(c) && p->got != u->sent)
+		wrong(c, "the peer has not got all");
+	if (is_good(c) && u->sent != u->octets)
+		wrong(c, "the user has not sent all");
+	if (is_good(c) && p->waits_for_update && !u->shut)
+		wrong(c, "a KeyUpdate is not answered");
 }
 
 /** Both close, and both hear of it. */
-static void close_both(void)
+static void close_both(struct conn *c)
 {
-	foreign_user_shut(&run.user);
+	foreign_user_shut(&c->user);
 	settle();
-	foreign_tls_close(&run.peer);
+	foreign_tls_close(&c->peer);
 	settle();
-	if (!run.user.closed || run.user.error != 0)
-		wrong("the connection does not end in good order");
+	if (!c->user.closed || c->user.error != 0)
+		wrong(c, "the connection does not end in good order");
 }
 
-static void judge(void)
+static void judge(struct conn *c)
 {
-	if (run.user.aborted)
+	const struct foreign_tls *p = &c->peer;
+
+	if (c->user.aborted)
 		return;
-	if (run.user.released) {
-		if (!run.peer.end->at_once &&
-			(!run.peer.notified || run.peer.got != run.user.sent || !run.peer.raw->eof))
-			wrong("the peer has not got all, and the end");
+	if (c->user.released) {
+		if (!p->end->at_once && (!p->notified || p->got != c->user.sent || !p->raw->eof))
+			wrong(c, "the peer has not got all, and the end");
 		return;
 	}
-	judge_user();
-	judge_peer();
-	if (!run.wrong && is_good())
-		close_both();
-	if (!run.wrong && is_good() && !run.peer.notified)
-		wrong("the peer gets no close_notify");
+	judge_user(c);
+	judge_peer(c);
+	if (!run.wrong && is_good(c))
+		close_both(c);
+	if (!run.wrong && is_good(c) && !p->notified)
+		wrong(c, "the peer gets no close_notify");
 }
 
-/** Nothing is left of the connection. */
+static void end_one(struct conn *c)
+{
+	foreign_tls_close(&c->peer);
+	if (c->listener)
+		llp_unlisten(tls_llp_stack(stack), c->listener);
+	llp_mem_run(mem, STEPS);
+	llp_mem_peer_done(c->peer.raw);
+	llp_mem_run(mem, STEPS);
+	foreign_tls_done(&c->peer);
+	if (c->user.llp)
+		wrong(c, "the user still has its connection");
+}
+
+/** Nothing is left of them. */
 static void run_end(void)
 {
-	foreign_tls_close(&run.peer);
-	if (run.listener)
-		llp_unlisten(tls_llp_stack(stack), run.listener);
-	llp_mem_run(mem, STEPS);
-	llp_mem_peer_done(run.peer.raw);
-	llp_mem_run(mem, STEPS);
-	foreign_tls_done(&run.peer);
-	if (run.user.llp)
-		wrong("the user still has its connection");
+	for (unsigned i = 0; i < run.n; i++)
+		end_one(&run.conn[i]);
 	if (!LIST_EMPTY(&stack->conns))
-		wrong("a connection is left");
+		wrong(NULL, "a connection is left");
 	if (stack->kept.held != 0 || stack->nested.count + stack->starved.count != 0)
-		wrong("memory is left");
+		wrong(NULL, "memory is left");
 	for (uint64_t end = wheel.now + SOON; wheel.now < end;)
 		pass_time();
 	if (timer_wheel_next(&wheel) != TIMER_NEVER)
-		wrong("a timer is left");
+		wrong(NULL, "a timer is left");
 }
 
-static void explain(uint64_t seed)
+static void explain_one(const struct conn *c)
 {
-	const struct foreign_tls *p = &run.peer;
-	const struct foreign_user *u = &run.user;
+	const struct foreign_tls *p = &c->peer;
+	const struct foreign_user *u = &c->user;
 
-	print_error("seed %" PRIu64 ": %s\n", seed, run.wrong);
 	print_error("  peer, a %s, %s: has sent %zu of %zu, got %zu, %u KeyUpdates out, %u in, "
 		    "alert %d%s\n",
 		p->server ? "server" : "client", p->end->name, p->sent, p->octets, p->got,
 		p->renewed, p->updates, p->alert, p->notified ? ", close_notify" : "");
-	print_error("  user: has sent %zu of %zu, got %zu, needs %zu%s%s%s%s%s, error %d: %s\n",
+	print_error("  user: has sent %zu of %zu, got %zu, needs %zu%s%s%s%s%s, error %d\n",
 		u->sent, u->octets, u->got, u->message, u->ever_left ? ", left some" : "",
 		u->shut ? ", shut" : "", u->released ? ", released" : "", u->eof ? ", eof" : "",
-		u->closed ? ", closed" : "", u->error, tls_stack_reason(stack));
+		u->closed ? ", closed" : "", u->error);
+}
+
+static void explain(uint64_t seed)
+{
+	print_error("seed %" PRIu64 ", %u connections: %s; %s\n", seed, run.n, run.wrong,
+		tls_stack_reason(stack));
+	if (run.whose)
+		explain_one(run.whose);
 	fail();
 }
 
@@ -424,12 +498,10 @@ static void all_comes_to_its_end(void **state)
 {
 	for (uint64_t seed = first_seed; seed <= last_seed; seed += seed_step) {
 		run_start(seed);
-		run_connection();
-		wrong(first_wrong());
-		if (!run.wrong)
-			judge();
-		wrong(first_wrong());
-		if (!run.wrong)
+		run_connections();
+		for (unsigned i = 0; i < run.n && !is_wrong(); i++)
+			judge(&run.conn[i]);
+		if (!is_wrong())
 			run_end();
 		if (run.wrong)
 			explain(seed);
