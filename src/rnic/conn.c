@@ -14,6 +14,8 @@
 #define CONN_STOPS_MAX 3
 /** Deadlines of a close at which only the peer has got on: ten minutes of 5 s. */
 #define CLOSE_ALONE_MAX 120
+/** Octets of ours that are some: hardly any full segment has fewer (MPA_MULPDU_MIN). */
+#define CLOSE_OURS_MIN 100
 
 static void conn_deadline(struct timer *t, uint64_t now);
 static void conn_serve(struct engine_doorbell *d);
@@ -89,7 +91,7 @@ int conn_prepare_stream(struct conn *c, uint16_t ird)
  * payload moves, of ours or of the peer's, and while less and less waits to be acknowledged. Octets
  * that are no whole FPDU yet, empty messages, and the answers to empty Reads get nobody on: a peer
  * may send them for ever. What gets on the peer alone has its time: it may be an octet now and
- * then.
+ * then. So it may where the peer answers our Read or acknowledges what we sent.
  */
 static bool conn_close_progress(struct conn *c)
 {
@@ -99,14 +101,16 @@ static bool conn_close_progress(struct conn *c)
 	uint64_t transferred = qp->rdmap.transferred, own = qp->rdmap.transferred_own;
 	uint32_t tail = atomic_load(&qp->sq.tail);
 	/* What the peer has us send, and acknowledges now and then, goes up and down. */
-	bool ours = own != c->close_own || tail != c->close_tail || unacked < c->close_least;
+	size_t acked = unacked < c->close_least ? c->close_least - unacked : 0;
+	bool ours = own - c->close_own >= CLOSE_OURS_MIN || tail != c->close_tail ||
+		    acked >= CLOSE_OURS_MIN;
 	bool any = ours || transferred != c->close_transferred || unacked < c->close_unacked;
 
 	c->close_alone = ours ? 0 : c->close_alone + (c->close_alone < CLOSE_ALONE_MAX);
 	c->close_transferred = transferred;
 	c->close_own = own;
 	c->close_unacked = unacked;
-	if (ours)
+	if (ours || acked != 0)
 		c->close_least = unacked;
 	c->close_tail = tail;
 	return any && c->close_alone < CLOSE_ALONE_MAX;

@@ -298,6 +298,20 @@ static void stranger_goes_on_sending_and_delays(struct stranger *s)
 	stranger_reads_nothing_and_delays(s);
 }
 
+/** One octet more of the answer to our Read. */
+static void stranger_answers_an_octet(struct stranger *s)
+{
+	uint8_t f[2 + DDP_TAGGED_LEN + 1 + 3 + 4] = {0};
+	const struct side *b = &s->p->b;
+
+	ddp_put_tagged(f + 2, false, RDMAP_CONTROL(RDMAP_OP_READ_RESPONSE), rnic_mr_stag(b->mr),
+		pair_addr(b, s->mo++));
+	store_be16(f, DDP_TAGGED_LEN + 1);
+	store_le32(f + 20, mpa_crc_end(mpa_crc_add(MPA_CRC_START, f, 20)));
+	llp_mem_send_raw(s->peer.llp, f, sizeof f);
+	pair_run(s->p);
+}
+
 /** A stranger who has been accepted, and is there. */
 static void stranger_open(struct stranger *s)
 {
@@ -330,7 +344,7 @@ static void a_peer_alone_keeps_no_close_for_ever(void **state)
 		void (*sent)(struct stranger *);
 		bool owes;
 	} kinds[] = {{stranger_goes_on_sending, false}, {stranger_goes_on_sending, true},
-		{stranger_goes_on_sending_and_delays, true}};
+		{stranger_goes_on_sending_and_delays, true}, {stranger_answers_an_octet, true}};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -352,6 +366,26 @@ static void a_peer_alone_keeps_no_close_for_ever(void **state)
 		assert_in_range(k, 120, 121);
 		stranger_was_cut_off(&s);
 	}
+}
+
+/** An octet of what we send is acknowledged now and then: it would take days. */
+static void an_octet_now_and_then_keeps_no_close_for_ever(void **state)
+{
+	struct pair *p = *state;
+	unsigned k = 0;
+
+	pair_post_recv(&p->b, p->b.qp, 1, 0, LONG);
+	llp_mem_set_segment(p->mem, 1);
+	p->quiet = true;
+	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_SEND, 0, LONG, 0, 0);
+	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
+	for (; k < 130 && p->a.qp->conn; k++) {
+		step(p);
+		pass(p, CLOSE);
+	}
+	assert_in_range(k, 120, 121);
+	assert_int_equal(pair_last(&p->a)->status, -ETIMEDOUT);
+	p->quiet = false;
 }
 
 /** A peer that owes us the answer to a Read may send what it likes. */
@@ -397,6 +431,8 @@ int main(void)
 			a_read_that_stands_still_is_cut_off, setup, pair_teardown),
 		cmocka_unit_test(what_gets_nobody_on_keeps_no_close),
 		cmocka_unit_test(a_peer_alone_keeps_no_close_for_ever),
+		cmocka_unit_test_setup_teardown(
+			an_octet_now_and_then_keeps_no_close_for_ever, setup, pair_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
