@@ -145,6 +145,63 @@ static bool break_write(struct foreign_rnic *p)
 	return true;
 }
 
+static unsigned ended_window(const struct foreign_world *w)
+{
+	unsigned i = 0;
+
+	while (i < WINDOWS - 1 && !(w->window[i].state == WINDOW_FREE && w->window[i].used))
+		i++;
+	return i;
+}
+
+/** Through a window that has ended, is for the other way, or is shorter. */
+static bool break_window(struct foreign_rnic *p)
+{
+	struct foreign_world *w = p->world;
+	unsigned i = world_chance(w, 0.5) ? ended_window(w) : world_below(w, WINDOWS);
+	const struct window *window = &w->window[i];
+	struct foreign_segment s = tagged(p, FOREIGN_WRITE);
+
+	s.stag = window->stag;
+	s.to = window->base;
+	if (window->state == WINDOW_FREE && window->used) {
+		expect(p, "a Write to a window that has ended", DDP_STAG, 0, 0);
+	} else if (window->state != WINDOW_BOUND) {
+		return false;
+	} else if (window_area(i) == AREA_READ) {
+		expect(p, "a Write to a window to read", DDP_STAG, RDMA_ACCESS, 0);
+	} else {
+		s.to += WINDOW_LEN - s.len + 1;
+		expect(p, "a Write beyond its window", DDP_BOUNDS, 0, 0);
+	}
+	send(p, &s);
+	return true;
+}
+
+static bool break_window_read(struct foreign_rnic *p)
+{
+	struct foreign_world *w = p->world;
+	unsigned i = world_below(w, WINDOWS);
+	const struct window *window = &w->window[i];
+	uint8_t h[FOREIGN_READ_LEN] = {0};
+	struct foreign_segment s = untagged(p, FOREIGN_READ_REQUEST, 1, h, sizeof h);
+	uint64_t to = window->base;
+
+	if (p->outbounds >= p->ord || window->state != WINDOW_BOUND)
+		return false;
+	if (window_area(i) == AREA_WRITE) {
+		expect(p, "a Read of a window to write", RDMA_ACCESS, RDMA_STAG, 0);
+	} else {
+		to += WINDOW_LEN - 6;
+		expect(p, "a Read beyond its window", RDMA_BOUNDS, 0, 0);
+	}
+	foreign_put32(h + 12, 7);
+	foreign_put32(h + 16, window->stag);
+	foreign_put64(h + 20, to);
+	send(p, &s);
+	return true;
+}
+
 /* ---- Sends ------------------------------------------------------------------------------------
  */
 
@@ -543,6 +600,8 @@ static bool break_fin(struct foreign_rnic *p)
 		expect(p, "the end of the stream in an FPDU", MPA_CLOSED, 0, 0);
 	} else if (p->write.open || p->send.open || p->response.open) {
 		expect(p, "the end of the stream in a message", MPA_CLOSED, 0, 0);
+	} else if (p->inbounds && p->inbound[0].request) {
+		expect(p, "the end of the stream before an answer", MPA_CLOSED, 0, 0);
 	} else {
 		return false;
 	}
@@ -563,10 +622,11 @@ static bool break_fin_in_write(struct foreign_rnic *p)
 
 bool foreign_rnic_break(struct foreign_rnic *p)
 {
-	static bool (*const deeds[])(struct foreign_rnic * p) = {break_write, break_send,
-		break_open_send, break_opcode, break_read, break_depth, break_atomic,
-		break_no_response, break_response, break_response, break_open_response, break_fpdu,
-		break_fpdu, break_short, break_fin, break_fin_in_write};
+	static bool (*const deeds[])(struct foreign_rnic * p) = {break_write, break_window,
+		break_window_read, break_send, break_open_send, break_opcode, break_read,
+		break_depth, break_atomic, break_no_response, break_response, break_response,
+		break_open_response, break_fpdu, break_fpdu, break_short, break_fin,
+		break_fin_in_write};
 
 	if (!p->asked && !p->rejects) {
 		if (world_chance(p->world, 0.9))

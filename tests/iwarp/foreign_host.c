@@ -30,10 +30,10 @@ static void draw_config(struct foreign_host *h, struct rnic_config *c)
 			.markers = world_chance(w, 0.4),
 			.peer_to_peer = world_chance(w, 0.5),
 			.rtr = (uint8_t)(1 + world_below(w, 7)),
-			.in_order = world_chance(w, 0.3),
+			.in_order = world_chance(w, 0.2),
 			.send_imm = world_chance(w, 0.5),
 			.tell_acked = world_chance(w, 0.3)},
-		.rnr_timeout_ms = world_chance(w, 0.5) ? 600000 : 0,
+		.rnr_timeout_ms = world_chance(w, 0.4) ? 600000 : 0,
 	};
 	/* It may not like a reply without the C bit: that is no fault of the peer's. */
 	if (c->mpa.crc == MPA_CRC_REQUIRED)
@@ -60,7 +60,7 @@ static void register_area(struct foreign_host *h, enum foreign_area area)
 		[AREA_SINK] = RNIC_ACCESS_LOCAL_WRITE,
 		[AREA_WRITE] =
 			RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_MW_BIND,
-		[AREA_READ] = RNIC_ACCESS_REMOTE_READ,
+		[AREA_READ] = RNIC_ACCESS_REMOTE_READ | RNIC_ACCESS_MW_BIND,
 		[AREA_ATOMIC] = RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_ATOMIC,
 		[AREA_OTHER] = RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE |
 			       RNIC_ACCESS_REMOTE_READ | RNIC_ACCESS_REMOTE_ATOMIC,
@@ -223,19 +223,30 @@ void foreign_host_stop(struct foreign_host *h)
 	assert_int_equal(pair_go(h->pair.a.qp, RNIC_QP_ERROR), 0);
 }
 
+/** Segments overtake those before them. */
+static void shuffle(struct foreign_host *h)
+{
+	struct foreign_world *w = h->world;
+
+	if (!h->peer->tcp.llp || !h->peer->tcp.connected)
+		return;
+	engine_lock(&h->pair.engine);
+	for (unsigned n = world_below(w, 4); n; n--) {
+		if (!llp_mem_ooo(h->peer->tcp.llp, 1 + world_below(w, 4)))
+			continue;
+		w->shuffled = true;
+		w->overtaken = w->overtaken || w->broken;
+	}
+	engine_unlock(&h->pair.engine);
+}
+
 bool foreign_host_move(struct foreign_host *h, unsigned steps)
 {
 	struct llp_mem *m = h->pair.mem;
 	bool any = false, more = true;
 
-	if (h->peer->tcp.llp && h->peer->tcp.connected && world_chance(h->world, 0.2)) {
-		engine_lock(&h->pair.engine);
-		if (llp_mem_ooo(h->peer->tcp.llp, 1 + world_below(h->world, 4))) {
-			h->world->shuffled = true;
-			h->world->overtaken = h->world->overtaken || h->world->broken;
-		}
-		engine_unlock(&h->pair.engine);
-	}
+	if (world_chance(h->world, 0.5))
+		shuffle(h);
 	while (steps-- && more) {
 		engine_lock(&h->pair.engine);
 		more = llp_mem_step(m);
@@ -325,16 +336,20 @@ static void draw_atomic(struct foreign_world *w, struct request *q, struct rdmap
 static void draw_bind(struct foreign_world *w, struct request *q, struct rdmap_wqe *e)
 {
 	struct window *window = &w->window[q->window];
+	enum foreign_area area = window_area(q->window);
+	bool zero = world_chance(w, 0.3);
 
 	window->state = WINDOW_BINDING;
-	window->stag = (window->stag & ~UINT32_C(0xff)) | world_below(w, 256);
+	/* Its key is another each time. */
+	window->stag = (window->stag & ~UINT32_C(0xff)) | ((window->stag + 1) & 0xff);
 	window->at = world_below(w, AREA_LEN - WINDOW_LEN + 1);
-	window->rights = 1;
+	window->base = zero ? 0 : w->iova[area] + window->at;
 	e->remote_stag = window->stag;
-	e->inv_stag = w->stag[AREA_WRITE];
-	e->local_arg[0] = w->iova[AREA_WRITE] + window->at;
+	e->inv_stag = w->stag[area];
+	e->local_arg[0] = w->iova[area] + window->at;
 	e->local_arg[1] = WINDOW_LEN;
-	e->local_arg[2] = RNIC_ACCESS_REMOTE_WRITE;
+	e->local_arg[2] = (zero ? RNIC_ACCESS_ZERO_BASED : 0u) |
+			  (area == AREA_WRITE ? RNIC_ACCESS_REMOTE_WRITE : RNIC_ACCESS_REMOTE_READ);
 }
 
 static void draw_request(struct foreign_world *w, struct request *q, struct rdmap_wqe *e)
@@ -392,7 +407,7 @@ static bool may_post(struct foreign_host *h, struct request *q)
 		return window->state == WINDOW_FREE;
 	if (q->kind != REQUEST_INVALIDATE)
 		return true;
-	if (window->state != WINDOW_BOUND || !foreign_host_has_all(h))
+	if (window->state != WINDOW_BOUND || h->peer->outbounds || !foreign_host_has_all(h))
 		return false;
 	w->window[q->window].state = WINDOW_ENDING;
 	return true;
@@ -452,6 +467,7 @@ static void succeeded(struct foreign_host *h, struct request *q)
 		foreign_memory_answered(h, q);
 	if (q->kind == REQUEST_BIND)
 		window->state = WINDOW_BOUND;
+	window->used = window->used || q->kind == REQUEST_BIND;
 	if (q->kind == REQUEST_INVALIDATE)
 		window->state = WINDOW_FREE;
 }

@@ -59,13 +59,19 @@ static void put(uint8_t *area, const struct receive *r, const uint8_t *payload, 
 void foreign_memory_received(
 	struct foreign_host *h, const struct receive *r, const struct delivery *d)
 {
-	bool scattered = d->payload != NULL;
+	const uint8_t *is = world_area(h->world, AREA_RECV);
+	uint32_t left = d->len;
 
-	if (scattered)
+	if (d->payload)
 		put(told(h, AREA_RECV), r, d->payload, d->len);
 	for (unsigned i = 0; i < 2; i++) {
-		if (memcmp(told(h, AREA_RECV) + r->at[i],
-			    world_area(h->world, AREA_RECV) + r->at[i], r->part[i]))
+		uint32_t n = left < r->part[i] ? left : r->part[i];
+
+		left -= n;
+		/* Behind it may be what named this message too, was illegal, and came first. */
+		if (!h->world->overtaken)
+			n = r->part[i];
+		if (memcmp(told(h, AREA_RECV) + r->at[i], is + r->at[i], n))
 			world_wrong(h->world, "a receive has other text than the peer sent");
 	}
 }
@@ -90,17 +96,34 @@ static void add_begun(const struct foreign_host *h, uint8_t *recv, uint8_t *sink
 	for (unsigned i = 0; i < w->deliveries && i < w->receives; i++) {
 		const struct delivery *d = &w->delivery[i];
 
-		if (!w->receive[i].done && (!d->late || d->begun || w->overtaken) && d->payload)
+		if (!w->receive[i].done && (!d->late || d->begun) && d->payload)
 			put(recv, &w->receive[i], d->payload, d->len);
 	}
 	for (unsigned i = 0; i < w->requests; i++) {
 		const struct request *q = &w->request[i];
 
 		if (request_is_read(q) && !q->done)
-			memcpy(sink + q->slot * SLOT_LEN,
-				w->overtaken ? world_area(w, AREA_SINK) + q->slot * SLOT_LEN
-					     : q->answer,
-				q->len);
+			memcpy(sink + q->slot * SLOT_LEN, q->answer, q->len);
+	}
+}
+
+/** What came behind the illegal thing was placed before it: anything may be in these buffers. */
+static void add_anything(const struct foreign_host *h, uint8_t *recv, uint8_t *sink)
+{
+	const struct foreign_world *w = h->world;
+
+	for (unsigned i = 0; i < w->receives; i++) {
+		const struct receive *r = &w->receive[i];
+
+		for (unsigned k = 0; k < 2; k++)
+			memcpy(recv + r->at[k], world_area(w, AREA_RECV) + r->at[k], r->part[k]);
+	}
+	for (unsigned i = 0; i < w->requests; i++) {
+		const struct request *q = &w->request[i];
+		size_t at = q->slot * SLOT_LEN;
+
+		if (request_is_read(q) && !q->done)
+			memcpy(sink + at, world_area(w, AREA_SINK) + at, q->len);
 	}
 }
 
@@ -126,7 +149,9 @@ void foreign_memory_check_end(struct foreign_host *h, bool clean)
 	foreign_memory_check_writes(h, clean ? w->placings : h->placed);
 	memcpy(recv, told(h, AREA_RECV), AREA_LEN);
 	memcpy(sink, told(h, AREA_SINK), AREA_LEN);
-	if (!clean)
+	if (w->overtaken)
+		add_anything(h, recv, sink);
+	else if (!clean)
 		add_begun(h, recv, sink);
 	check_begun(h, AREA_RECV, recv);
 	check_begun(h, AREA_SINK, sink);

@@ -27,7 +27,7 @@ void foreign_rnic_start(struct foreign_rnic *p, struct foreign_world *w)
 	p->ird = (uint16_t)world_below(w, 9);
 	p->ord = (uint16_t)world_below(w, 9);
 	p->ulpdu_max = 128 + world_below(w, world_chance(w, 0.8) ? 1400 : 9000);
-	p->cuts = world_chance(w, 0.5) ? 0.5 : 0;
+	p->cuts = world_chance(w, 0.35) ? 0.5 : 0;
 	p->reserved = world_chance(w, 0.1);
 	for (unsigned i = 0; i < FOREIGN_CODES; i++)
 		p->expects[i] = -2;
@@ -156,17 +156,14 @@ static const uint8_t *choose_payload(struct foreign_rnic *p, uint32_t len)
 	return p->world->noise + world_below(p->world, NOISE_LEN - len);
 }
 
-static void log_placed(struct foreign_rnic *p, uint64_t to, uint32_t len, const uint8_t *payload)
+static void log_placed(struct foreign_rnic *p, uint32_t at, uint32_t len, const uint8_t *payload)
 {
 	struct foreign_world *w = p->world;
 
 	assert(w->placings < PLACED_MOST);
 	if (len)
-		w->placed[w->placings++] =
-			(struct placed){.at = (uint32_t)(to - w->iova[AREA_WRITE]),
-				.len = len,
-				.payload = payload,
-				.late = w->broken};
+		w->placed[w->placings++] = (struct placed){
+			.at = at, .len = len, .payload = payload, .late = w->broken};
 }
 
 /** @return false: it is not whole yet. */
@@ -188,7 +185,7 @@ static bool send_tagged_part(struct foreign_rnic *p, struct foreign_message *m)
 	s.last = m->sent + n == m->len && (m->len == 0 || n != 0);
 	foreign_rnic_segment(p, &s, FOREIGN_NO_FLAW);
 	if (m->opcode == FOREIGN_WRITE)
-		log_placed(p, s.to, n, s.payload);
+		log_placed(p, m->at + m->sent, n, s.payload);
 	m->sent += n;
 	m->open = !s.last;
 	return s.last;
@@ -201,25 +198,33 @@ static void send_write_part(struct foreign_rnic *p)
 	p->write_len = p->write.len;
 }
 
+/** One of the windows to an area that may be used; or NULL. */
+static struct window *bound_window(struct foreign_rnic *p, enum foreign_area area)
+{
+	struct foreign_world *w = p->world;
+	unsigned i = world_below(w, WINDOWS);
+
+	return window_area(i) == area && w->window[i].state == WINDOW_BOUND ? &w->window[i] : NULL;
+}
+
 static void begin_write(struct foreign_rnic *p)
 {
 	struct foreign_world *w = p->world;
-	struct window *window = &w->window[world_below(w, WINDOWS)];
+	struct window *window = bound_window(p, AREA_WRITE);
+	uint32_t room = window ? WINDOW_LEN : AREA_LEN;
 	struct foreign_message *m = &p->write;
-	uint32_t at = 0, room = AREA_LEN;
+	uint32_t at;
 
 	if (w->placings > PLACED_MOST / 2)
 		return;
 	*m = (struct foreign_message){
 		.open = true, .opcode = FOREIGN_WRITE, .stag = w->stag[AREA_WRITE]};
-	if (window->state == WINDOW_BOUND && window->rights & 1 && world_chance(w, 0.4)) {
-		m->stag = window->stag;
-		at = window->at;
-		room = WINDOW_LEN;
-	}
 	m->len = choose_len(p, least(room, world_chance(w, 0.2) ? 9000 : 700));
-	at += world_below(w, room - m->len + 1);
-	m->to = w->iova[AREA_WRITE] + at;
+	at = world_below(w, room - m->len + 1);
+	m->at = window ? window->at + at : at;
+	m->to = window ? window->base + at : w->iova[AREA_WRITE] + at;
+	if (window)
+		m->stag = window->stag;
 	m->payload = choose_payload(p, m->len);
 	p->write_len = 0;
 	if (!m->len) /* nobody may look at them (RFC 5041 section 5.2) */
@@ -269,7 +274,7 @@ static struct delivery *deliver(struct foreign_rnic *p, uint8_t opcode)
 	return d;
 }
 
-/** A window that the peer takes away; or NULL. */
+/** A window that the peer takes away, and does not use; or NULL. */
 static struct window *choose_window(struct foreign_rnic *p)
 {
 	struct foreign_world *w = p->world;
@@ -277,6 +282,9 @@ static struct window *choose_window(struct foreign_rnic *p)
 
 	if (window->state != WINDOW_BOUND || (p->write.open && p->write.stag == window->stag))
 		return NULL;
+	for (unsigned i = 0; i < p->outbounds; i++)
+		if (p->outbound[i].source == window->stag)
+			return NULL;
 	return window;
 }
 
@@ -284,7 +292,7 @@ static void begin_send(struct foreign_rnic *p, uint32_t room)
 {
 	struct foreign_world *w = p->world;
 	struct foreign_message *m = &p->send;
-	struct window *window = world_chance(w, 0.3) ? choose_window(p) : NULL;
+	struct window *window = world_chance(w, 0.5) ? choose_window(p) : NULL;
 	bool solicited = world_chance(w, 0.3);
 	struct delivery *d;
 
@@ -341,17 +349,20 @@ static void put_read(uint8_t *h, const struct foreign_outbound *o, uint32_t stag
 static void send_read(struct foreign_rnic *p)
 {
 	struct foreign_world *w = p->world;
+	struct window *window = bound_window(p, AREA_READ);
+	uint32_t room = window ? WINDOW_LEN : AREA_LEN, at;
 	struct foreign_outbound *o = outbound(p);
 	uint8_t header[FOREIGN_READ_LEN];
-	uint32_t stag = w->stag[AREA_READ];
 
 	o->stag = (uint32_t)prng_u64(&w->random);
 	o->to = prng_u64(&w->random) >> 1;
-	o->len = choose_len(p, world_chance(w, 0.2) ? AREA_LEN : 2000);
-	o->at = world_below(w, AREA_LEN - o->len + 1);
-	if (!o->len)
-		stag = (uint32_t)prng_u64(&w->random);
-	put_read(header, o, stag, w->iova[AREA_READ] + o->at);
+	o->len = choose_len(p, world_chance(w, 0.2) ? room : 2000);
+	at = world_below(w, room - o->len + 1);
+	o->at = window ? window->at + at : at;
+	o->source = window ? window->stag : w->stag[AREA_READ];
+	if (!o->len) /* nobody may look at it (RFC 5040 section 5.2.1) */
+		o->source = (uint32_t)prng_u64(&w->random);
+	put_read(header, o, o->source, (window ? window->base : w->iova[AREA_READ]) + at);
 	foreign_rnic_untagged(p, FOREIGN_READ_REQUEST, 1, header, sizeof header);
 }
 

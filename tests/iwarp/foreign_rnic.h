@@ -36,6 +36,7 @@ struct foreign_message {
 	const uint8_t *payload;
 	uint32_t len, sent;
 	uint32_t stag, ulp32, msn;
+	uint32_t at; /**< of a Write: in AREA_WRITE */
 	uint64_t to;
 };
 
@@ -51,6 +52,7 @@ struct foreign_outbound {
 	bool atomic;
 	uint32_t at, len, got; /**< in AREA_READ */
 	uint32_t stag, id;
+	uint32_t source; /**< the STag that it reads */
 	uint64_t to, original;
 };
 

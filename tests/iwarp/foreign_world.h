@@ -29,7 +29,7 @@ enum foreign_area {
 #define SLOTS       16u /**< of AREA_RECV and AREA_SINK: one for each request */
 #define SLOT_LEN    (AREA_LEN / SLOTS)
 #define ATOMICS     8u
-#define WINDOWS     2u
+#define WINDOWS     4u
 #define WINDOW_LEN  4096u
 #define MOST        600u /**< requests, messages and segments of a run, each */
 #define PLACED_MOST 4000u
@@ -88,10 +88,13 @@ struct placed {
 	bool late;
 };
 
+/** To write or to read, by its number. */
 struct window {
 	enum { WINDOW_FREE, WINDOW_BINDING, WINDOW_BOUND, WINDOW_ENDING } state;
-	uint32_t stag, at;
-	unsigned rights;
+	bool used; /**< it was bound before */
+	uint32_t stag;
+	uint32_t at;   /**< in its area */
+	uint64_t base; /**< the Tagged Offset that stands for it */
 };
 
 struct foreign_world {
@@ -147,6 +150,11 @@ static inline bool world_chance(struct foreign_world *w, double p)
 static inline uint8_t *world_area(const struct foreign_world *w, enum foreign_area area)
 {
 	return w->memory + area * (size_t)AREA_LEN;
+}
+
+static inline enum foreign_area window_area(unsigned window)
+{
+	return window < WINDOWS / 2 ? AREA_WRITE : AREA_READ;
 }
 
 static inline bool request_is_read(const struct request *q)

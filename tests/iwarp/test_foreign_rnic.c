@@ -25,6 +25,7 @@ enum ending {
 	END_ABORTED,    /**< by the peer's TCP */
 	END_STOPPED,    /**< the host's program moves its queue pair to ERROR */
 	END_TERMINATED, /**< by a Terminate of the peer */
+	END_MUTE,       /**< the host disconnects, and the peer says no more */
 	ENDINGS
 };
 
@@ -185,6 +186,11 @@ static void end_stream(void)
 	case END_STOPPED:
 		foreign_host_stop(&host);
 		break;
+	case END_MUTE:
+		world.excused = true;
+		peer.gone = true;
+		disconnect_host();
+		break;
 	default:
 		run.ended = peer.may_send && !peer.rtr_due && !peer.fin && !peer.send.open;
 		if (!run.ended)
@@ -198,6 +204,8 @@ static void end_stream(void)
 /** The peer's side of an end that the host has begun. */
 static void follow(void)
 {
+	if (peer.gone)
+		return;
 	if (peer.terminate >= 0 || world.broken || world.stopped || world.excused) {
 		if (!run.silent && peer.host_fin && peer.tcp.llp) {
 			peer.fin = true;
