@@ -81,10 +81,10 @@ static bool is_over(void)
 static bool has_no_stream(void)
 {
 	const struct side *s = &host.pair.a;
+	bool refused = peer.startup_flaw && peer.initiator && (peer.tcp.closed || peer.tcp.eof);
 
 	return pair_count(s, RNIC_EP_REJECTED) || pair_count(s, RNIC_EP_CONNECT_ERROR) ||
-	       pair_count(s, RNIC_EP_UNREACHABLE) ||
-	       (peer.startup_flaw && peer.initiator && (peer.tcp.closed || peer.tcp.eof));
+	       pair_count(s, RNIC_EP_UNREACHABLE) || (refused && !foreign_host_is_connected(&host));
 }
 
 /* ---- one step ---------------------------------------------------------------------------------
