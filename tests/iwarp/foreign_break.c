@@ -512,6 +512,7 @@ static bool break_response(struct foreign_rnic *p)
 		if (atomic || !s.len)
 			return false;
 		s.len = world_below(w, s.len);
+		in->request->begun = true;
 		memcpy(in->request->answer, s.payload, s.len); /* may be there */
 		expect(p, "a Read Response too short", RDMA_OTHER, 0, 0);
 		break;

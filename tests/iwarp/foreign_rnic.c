@@ -440,6 +440,8 @@ static void answer(struct foreign_rnic *p)
 	uint8_t header[FOREIGN_ATOMIC_RESPONSE_LEN];
 	struct request *q = in->request;
 
+	if (q && !p->world->broken)
+		q->begun = true;
 	if (q && q->kind != REQUEST_READ) {
 		foreign_put32(header, in->id);
 		foreign_put64(header + 4, prng_u64(&p->world->random));

@@ -59,6 +59,7 @@ struct request {
 	uint64_t operand[4]; /**< of Atomics: data, mask, compare, compare mask */
 	unsigned window;
 	bool seen;     /**< the peer has it, whole */
+	bool begun;    /**< a Read or Atomic: the peer has begun to answer */
 	bool answered; /**< a Read or Atomic: the peer has sent the answer, whole */
 	bool done;     /**< its completion was polled */
 	uint8_t answer[SLOT_LEN];
