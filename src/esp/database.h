@@ -51,10 +51,11 @@ static inline unsigned esp_database_count(const struct esp_database *db)
 /**
  * Let @p file be the one in force. SAs that were there stay, with their sequence numbers, and take
  * new addresses of either end, UDP and its ports, selectors, reqids and limits; those that are not
- * in it end, and so do those whose SPI has another key in it. One that has another mode, window or
- * ESN, or has ended and is back, with its key, goes on behind what it has sent and taken, and an
- * inbound one of a key that is in use at another address behind what has come there. On failure all
- * stays as it was, and @p file is the caller's. The time of one that stays, or is back, goes on.
+ * in it end, and so do those whose SPI has another key in it (esp_state_uses_key()). One that has
+ * another mode, window, ESN or encryption, or has ended and is back, with its key, goes on behind
+ * what it has sent and taken, and an inbound one of a key that is in use at another address behind
+ * what has come there. On failure all stays as it was, and @p file is the caller's. The time of one
+ * that stays, or is back, goes on.
  * @param now when new ones begin.
  * @param[out] why if that fails: a sentence, in @p size octets.
  * @return 0; -EINVAL: an SA has counted further than it can without ESN; -EKEYEXPIRED: it ended,

@@ -16,7 +16,8 @@
  */
 static bool esp_state_goes_on(const struct esp_state *was, const struct esp_state *s)
 {
-	return was->tunnel == s->tunnel && was->esn == s->esn && was->window == s->window;
+	return was->tunnel == s->tunnel && was->esn == s->esn && was->window == s->window &&
+	       esp_state_encrypts_as(was, s);
 }
 
 /** @return the SA of the same SPI and destination that is in force; ESP_STATES_MAX: none is. */
@@ -155,8 +156,8 @@ static int esp_update_add_fresh(
 }
 
 /**
- * Its mode, window or length of numbers is another one, and its key is not: as if it had ended and
- * were back.
+ * Its mode, window, length of numbers or encryption below an HMAC is another one, and its key is
+ * not: as if it had ended and were back.
  */
 static int esp_update_replace(struct esp_update *u, const struct esp_database *db,
 	const struct esp_state *s, unsigned i, unsigned old)

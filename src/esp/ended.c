@@ -36,11 +36,12 @@ void esp_ended_destroy(struct esp_ended *e)
 /** Keys are read where they are: a copy would have to be wiped. */
 uint64_t esp_ended_name(const struct esp_ended *e, const struct esp_state *s)
 {
-	const uint64_t word[] = {siphash(&e->key, s->key, sizeof s->key),
+	bool gcm = s->encryption == ESP_AES_GCM; /* else the HMAC alone tells */
+	const uint64_t word[] = {gcm ? siphash(&e->key, s->key, sizeof s->key) : 0,
 		siphash(&e->key, s->auth_key, sizeof s->auth_key),
-		siphash(&e->key, s->salt, sizeof s->salt),
-		(uint64_t)s->spi << 32 | (uint64_t)s->encryption << 24 |
-			(uint64_t)s->integrity << 16 | (uint64_t)s->key_len << 8 | s->outbound};
+		gcm ? siphash(&e->key, s->salt, sizeof s->salt) : 0,
+		(uint64_t)s->spi << 32 | (uint64_t)gcm << 24 | (uint64_t)s->integrity << 16 |
+			(uint64_t)(gcm ? s->key_len : 0) << 8 | s->outbound};
 
 	return siphash(&e->key, word, sizeof word);
 }

@@ -11,13 +11,20 @@
 
 /* ---- states -------------------------------------------------------------------------------- */
 
+bool esp_state_encrypts_as(const struct esp_state *a, const struct esp_state *b)
+{
+	return a->encryption == b->encryption && a->key_len == b->key_len &&
+	       memcmp(a->key, b->key, a->key_len) == 0 &&
+	       memcmp(a->salt, b->salt, sizeof a->salt) == 0;
+}
+
 bool esp_state_uses_key(const struct esp_state *a, const struct esp_state *b)
 {
-	return a->spi == b->spi && a->outbound == b->outbound && a->encryption == b->encryption &&
-	       a->integrity == b->integrity && a->key_len == b->key_len &&
-	       memcmp(a->key, b->key, a->key_len) == 0 &&
-	       memcmp(a->salt, b->salt, sizeof a->salt) == 0 &&
-	       memcmp(a->auth_key, b->auth_key, sizeof a->auth_key) == 0;
+	bool gcm = a->encryption == ESP_AES_GCM || b->encryption == ESP_AES_GCM;
+
+	return a->spi == b->spi && a->outbound == b->outbound && a->integrity == b->integrity &&
+	       memcmp(a->auth_key, b->auth_key, sizeof a->auth_key) == 0 &&
+	       (!gcm || esp_state_encrypts_as(a, b));
 }
 
 /* ---- selectors ----------------------------------------------------------------------------- */

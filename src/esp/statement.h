@@ -30,8 +30,12 @@ struct esp_state {
 	size_t key_len;
 };
 
+/** Do they encrypt in one way, by one key? */
+bool esp_state_encrypts_as(const struct esp_state *a, const struct esp_state *b);
+
 /**
- * Are packets of one authentic to the other, in one direction? The ICV covers no addresses.
+ * Are packets of one authentic to the other, in one direction? The ICV covers no addresses, and an
+ * HMAC, which is verified before anything is decrypted, is of no key but its own.
  * Without that what one SA has sent, or taken, is nothing to the other.
  */
 bool esp_state_uses_key(const struct esp_state *a, const struct esp_state *b);

@@ -407,6 +407,40 @@ static void an_sa_with_another_key_begins(void **state)
 	assert_int_equal(esp_database_find_outbound(&db, &peer, 0x100)->sequence, 5);
 }
 
+#define KEY_0 "000102030405060708090a0b0c0d0e0f"
+#define KEY_1 "100102030405060708090a0b0c0d0e0f"
+#define HMAC(from, to, spi, enc)                                       \
+	"ip xfrm state add src " from " dst " to " proto esp spi " spi \
+	" replay-window 64 enc " enc                                   \
+	" auth-trunc 'hmac(sha1)' 0x000102030405060708090a0b0c0d0e0f10111213 96\n"
+#define HMAC_PAIR(enc) HMAC(OUR, PEER, "0x100", enc) HMAC(PEER, OUR, "0x200", enc)
+
+/** By the ICV what was recorded is authentic, and would move the window. */
+static void what_an_hmac_has_taken_is_not_taken_with_another_encryption(void **state)
+{
+	static const char *const files[] = {HMAC_PAIR("'cbc(aes)' 0x" KEY_0),
+		HMAC_PAIR("'cbc(aes)' 0x" KEY_1), HMAC_PAIR("'ecb(cipher_null)' ''")};
+	struct ip_addr our = addr(OUR), peer = addr(PEER);
+	struct esp_sa *in, *was;
+
+	assert_int_equal(update(files[0]), 0);
+	esp_database_find_outbound(&db, &peer, 0x100)->sequence = 77;
+	was = esp_database_find(&db, &our, 0x200);
+	esp_window_accept(&was->window, 70);
+	for (unsigned i = 0; i < 6; i++) {
+		/* In its place; and when it had ended. */
+		if (i >= 3)
+			assert_int_equal(update(""), 0);
+		assert_int_equal(update(files[(i + 1) % 3]), 0);
+		in = esp_database_find(&db, &our, 0x200);
+		assert_true(i >= 3 || in != was);
+		was = in;
+		assert_true(in->config.cipher.encryption == (i % 3 == 1 ? ESP_NULL : ESP_AES_CBC));
+		expect_arrived(in, 70);
+		assert_int_equal(esp_database_find_outbound(&db, &peer, 0x100)->sequence, 77);
+	}
+}
+
 /** Two hosts have changed their addresses. */
 static void an_sa_moves_to_where_another_key_was(void **state)
 {
@@ -485,6 +519,7 @@ int main(void)
 		TEST(an_sa_that_comes_back_goes_on),
 		TEST(its_time_goes_on),
 		TEST(an_sa_with_another_key_begins),
+		TEST(what_an_hmac_has_taken_is_not_taken_with_another_encryption),
 		TEST(an_sa_moves_to_where_another_key_was),
 		TEST(what_ended_is_known_until_a_file_is_in_force),
 		TEST(of_many_that_ended_the_first_do_not_come_back),

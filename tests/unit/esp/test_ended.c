@@ -83,6 +83,28 @@ static void a_name_is_of_what_packets_are_authentic_by(void **state)
 	assert_true(esp_ended_name(ended, &s) == name);
 }
 
+/** An HMAC is verified before it is decrypted. */
+static void below_an_hmac_encryption_has_no_part_in_it(void **state)
+{
+	struct esp_state s = one(), other[3];
+	uint64_t name;
+
+	s.encryption = ESP_AES_CBC;
+	for (unsigned i = 0; i < 3; i++)
+		other[i] = s;
+	name = esp_ended_name(ended, &s);
+	other[0].auth_key[0] ^= 1;
+	other[1].integrity++;
+	other[2].spi++;
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(esp_ended_name(ended, &other[i]) != name);
+	s.key[0] ^= 1;
+	assert_true(esp_ended_name(ended, &s) == name);
+	s.encryption = ESP_NULL;
+	s.key_len = 0;
+	assert_true(esp_ended_name(ended, &s) == name);
+}
+
 static void one_that_ended_is_known_until_it_is_back(void **state)
 {
 	struct esp_sa in = {.octets = 50};
@@ -191,6 +213,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_name_is_of_what_packets_are_authentic_by),
+		TEST(below_an_hmac_encryption_has_no_part_in_it),
 		TEST(one_that_ended_is_known_until_it_is_back),
 		TEST(of_one_name_the_highest_count_is_known),
 		TEST(of_many_the_first_are_lost),
