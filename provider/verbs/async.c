@@ -98,7 +98,7 @@ static int async_take(struct context *c, struct ibv_async_event *event)
 
 	do {
 		rc = mailbox_wait(&c->async);
-		if (rc != 0)
+		if (rc < 0)
 			return rc;
 		pthread_mutex_lock(&c->async.lock);
 		r = TAILQ_FIRST(&c->events);
@@ -107,7 +107,7 @@ static int async_take(struct context *c, struct ibv_async_event *event)
 			if (r->reported)
 				++*r->reported;
 		}
-		mailbox_took(&c->async, r != NULL);
+		mailbox_took(&c->async, rc, r != NULL);
 		pthread_mutex_unlock(&c->async.lock);
 	} while (!r && (rc = mailbox_wait_again(&c->async, c->ibv.async_fd)) == 0);
 	if (!r)

@@ -81,7 +81,7 @@ static int channel_take(struct channel *ch, struct ibv_cq **out, void **cq_conte
 
 	do {
 		rc = mailbox_wait(&ch->box);
-		if (rc != 0)
+		if (rc < 0)
 			return rc;
 		pthread_mutex_lock(&ch->box.lock);
 		cq = TAILQ_FIRST(&ch->ready);
@@ -94,10 +94,10 @@ static int channel_take(struct channel *ch, struct ibv_cq **out, void **cq_conte
 			*out = &cq->ibv;
 			*cq_context = cq->ibv.cq_context;
 		}
-		mailbox_took(&ch->box, cq != NULL);
+		mailbox_took(&ch->box, rc, cq != NULL);
 		pthread_mutex_unlock(&ch->box.lock);
 	} while (!cq && (rc = mailbox_wait_again(&ch->box, ch->ibv.fd)) == 0);
-	return rc;
+	return cq ? 0 : rc;
 }
 
 int channel_get_event(struct ibv_comp_channel *ibv, struct ibv_cq **out, void **cq_context)

@@ -191,10 +191,9 @@ int mailbox_wait(struct mailbox *m)
 
 	if (!mailbox_enter(m))
 		return -EBADF;
-	if (atomic_load(&m->left) != 0 && !atomic_load(&m->ended)) {
-		(void)mailbox_try(m); /* with a token or not: it looks */
-		return 0;
-	}
+	/* A token that is there may be that of one whom exit() has woken, and who sleeps yet. */
+	if (atomic_load(&m->left) != 0 && !atomic_load(&m->ended))
+		return MAILBOX_NO_TOKEN;
 	/* This thread may be cancelled while it waits. */
 	pthread_cleanup_push(mailbox_cancel_wait, &w);
 	rc = read(m->fd, &w.token, sizeof w.token) == sizeof w.token ? 0 : -errno;
@@ -206,9 +205,11 @@ int mailbox_wait(struct mailbox *m)
 	return rc;
 }
 
-void mailbox_took(struct mailbox *m, bool found)
+void mailbox_took(struct mailbox *m, int waited, bool found)
 {
-	if (!found && m->owed != 0)
+	if (found && waited == MAILBOX_NO_TOKEN)
+		mailbox_retract(m, 1);
+	else if (!found && waited == 0 && m->owed != 0)
 		m->owed--;
 	mailbox_leave(m);
 }

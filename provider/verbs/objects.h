@@ -359,17 +359,23 @@ void mailbox_fini(struct mailbox *m);
  *          woken would only wait for it else.
  */
 void mailbox_post(struct mailbox *m, struct engine *e);
+/** Of mailbox_wait(): exit() has begun, and nobody waits for a token any more. */
+#define MAILBOX_NO_TOKEN 1
 /**
  * Take one token. It waits unless the descriptor has O_NONBLOCK, and is a cancellation point.
- * @return 0: mailbox_took() follows; -errno; -EBADF: closed.
+ * @return 0 or MAILBOX_NO_TOKEN: mailbox_took() follows; -errno; -EBADF: closed.
  */
 int mailbox_wait(struct mailbox *m);
-/** The thread has looked for its item. With the mailbox's lock. @param found it was there. */
-void mailbox_took(struct mailbox *m, bool found);
 /**
- * A thread has found nothing for its token. A cancellation point.
+ * The thread has looked for its item. With the mailbox's lock.
+ * @param waited what mailbox_wait() returned.
+ * @param found it was there.
+ */
+void mailbox_took(struct mailbox *m, int waited, bool found);
+/**
+ * A thread has found nothing. A cancellation point.
  * @param fd the descriptor as the program knows it: ours may be closed by now.
- * @return 0: take the next one; else exit_wait()'s errors: exit() has begun.
+ * @return 0: mailbox_wait() is next; else exit_wait()'s errors: exit() has begun.
  */
 int mailbox_wait_again(struct mailbox *m, int fd);
 /** exit() has begun: no thread waits for ever. Those that sleep are woken. */

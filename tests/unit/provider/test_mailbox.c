@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@ static int open_box(void **state)
 {
 	static struct mailbox m;
 
+	memset(&m, 0, sizeof m);
 	*state = &m;
 	return mailbox_open(&m);
 }
@@ -48,8 +51,8 @@ static int take(struct mailbox *m)
 {
 	int rc = mailbox_wait(m);
 
-	if (rc == 0)
-		mailbox_took(m, true);
+	if (rc >= 0)
+		mailbox_took(m, rc, true);
 	return rc;
 }
 
@@ -126,7 +129,7 @@ static void test_retract_what_is_being_read(void **state)
 	assert_int_equal(mailbox_wait(m), 0);
 	mailbox_retract(m, 1);
 	mailbox_post(m, NULL);
-	mailbox_took(m, true);
+	mailbox_took(m, 0, true);
 	assert_false(is_readable(m));
 	/* The next one has its token again. */
 	mailbox_post(m, NULL);
@@ -146,7 +149,7 @@ static void test_retract_all_that_is_being_read(void **state)
 			mailbox_post(m, NULL);
 			mailbox_retract(m, 1);
 		}
-		mailbox_took(m, false);
+		mailbox_took(m, 0, false);
 		assert_false(is_readable(m));
 		mailbox_post(m, NULL);
 		assert_true(is_readable(m));
@@ -164,12 +167,12 @@ static void test_retract_one_of_three(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(mailbox_wait(m), 0);
 	mailbox_retract(m, 1);
-	mailbox_took(m, true);
-	mailbox_took(m, false);
+	mailbox_took(m, 0, true);
+	mailbox_took(m, 0, false);
 	/* The third has an item of its own. */
 	mailbox_post(m, NULL);
 	assert_true(is_readable(m));
-	mailbox_took(m, true);
+	mailbox_took(m, 0, true);
 	assert_int_equal(take(m), 0);
 	assert_false(is_readable(m));
 }
@@ -213,12 +216,19 @@ static void test_wait_is_woken(void **state)
 
 static _Thread_local bool cancelled_late;
 static struct mailbox *to_retract_from; /* then, one; or NULL */
+static _Thread_local bool slow;         /* it waits to be let go before it waits for a token */
+static sem_t is_slow, let_go;
 
 /* As with glibc before 2.41: a thread may be cancelled when it has what it asked for. */
 ssize_t read(int fd, void *buf, size_t n)
 {
-	ssize_t got = syscall(SYS_read, fd, buf, n);
+	ssize_t got;
 
+	if (slow) {
+		sem_post(&is_slow);
+		sem_wait(&let_go);
+	}
+	got = syscall(SYS_read, fd, buf, n);
 	if (cancelled_late) {
 		if (to_retract_from)
 			mailbox_retract(to_retract_from, 1);
@@ -279,7 +289,7 @@ static void test_cancelled_with_the_token_of_what_is_gone(void **state)
 	take_and_be_cancelled(m);
 	to_retract_from = NULL;
 	assert_false(is_readable(m));
-	mailbox_took(m, true);
+	mailbox_took(m, 0, true);
 	mailbox_post(m, NULL);
 	assert_true(is_readable(m));
 	assert_int_equal(take(m), 0);
@@ -309,6 +319,40 @@ static void test_end(void **state)
 	assert_int_equal(take(m), -EIO);
 }
 
+static void *wait_slowly(void *m)
+{
+	slow = true;
+	return (void *)(intptr_t)mailbox_wait(m);
+}
+
+/* A thread sleeps when exit() begins, and runs again long after. Others look meanwhile. */
+static void test_exit_wakes_who_is_slow(void **state)
+{
+	struct mailbox *m = *state;
+	pthread_t thread;
+	void *rc;
+
+	assert_int_equal(sem_init(&is_slow, 0, 0), 0);
+	assert_int_equal(sem_init(&let_go, 0, 0), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_slowly, m), 0);
+	while (sem_wait(&is_slow) != 0)
+		;
+	mailbox_leave_to_exit(m);
+	assert_int_equal(mailbox_wait(m), MAILBOX_NO_TOKEN);
+	mailbox_took(m, MAILBOX_NO_TOKEN, false);
+	assert_true(is_readable(m));
+	/* Nor do they with what they find. */
+	mailbox_post(m, NULL);
+	assert_int_equal(take(m), MAILBOX_NO_TOKEN);
+	assert_true(is_readable(m));
+	sem_post(&let_go);
+	assert_int_equal(pthread_join(thread, &rc), 0);
+	assert_int_equal((intptr_t)rc, 0);
+	mailbox_took(m, 0, false);
+	/* Who polls the descriptor sees nothing of all that. */
+	assert_false(is_readable(m));
+}
+
 int main(void)
 {
 #define BOX(f) cmocka_unit_test_setup_teardown(f, open_box, close_box)
@@ -326,6 +370,7 @@ int main(void)
 		BOX(test_cancelled_with_a_token),
 		BOX(test_cancelled_with_the_token_of_what_is_gone),
 		BOX(test_end),
+		BOX(test_exit_wakes_who_is_slow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
