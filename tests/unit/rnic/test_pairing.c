@@ -517,10 +517,7 @@ static void test_ended_while_it_tries(void **state)
 	assert_int_equal(llp_mem_open_count(p.mem), 0);
 }
 
-/* ---- depths and receive elements ------------------------------------------------------------ */
-
-/* Each side may read as often at a time as its program says, and the other takes. */
-/** Nor does it while the QP is not connected yet: what became of it would be chance. */
+/* Also while the QP is not connected yet: what became of it would be chance. */
 static void test_rdma_cm_does_not_take_it(void **state)
 {
 	struct rnic_qp *other = pair_qp(&p.a, p.a.cq, NULL);
@@ -545,6 +542,9 @@ static void test_rdma_cm_does_not_take_it(void **state)
 	assert_int_equal(rnic_qp_destroy(other), 0);
 }
 
+/* ---- depths and receive elements ------------------------------------------------------------ */
+
+/* Each side may read as often at a time as its program says, and the other takes. */
 static void test_depths(void **state)
 {
 	struct rnic_qp_attr attr = paired_rtr_attr(&p.a);
