@@ -254,8 +254,8 @@ static enum esp_udp_kind esp_boundary_udp_kind(const struct esp_boundary *b,
 }
 
 /**
- * The SA of an ESP packet. A peer may use one as soon as it is in the file, so who has written that
- * loses nothing.
+ * The SA of an ESP packet. A peer may use one whose SPI is new as soon as it is in the file, so who
+ * has written that loses nothing.
  */
 static struct esp_sa *esp_boundary_find(
 	struct esp_boundary *b, const struct ip_flow *f, uint32_t spi, uint64_t now)
