@@ -77,19 +77,6 @@ static struct foreign_segment tagged(struct foreign_rnic *p, uint8_t opcode)
 		.len = 1 + world_below(p->world, 200)};
 }
 
-static struct foreign_segment untagged(
-	struct foreign_rnic *p, uint8_t opcode, uint32_t qn, const uint8_t *payload, uint32_t len)
-{
-	return (struct foreign_segment){.last = true,
-		.ddp_version = 1,
-		.rdmap_version = 1,
-		.opcode = opcode,
-		.qn = qn,
-		.msn = qn < 4 ? p->tx_msn[qn] : 1,
-		.payload = payload,
-		.len = len};
-}
-
 /** An STag that is none of the host's. */
 static uint32_t no_stag(struct foreign_rnic *p)
 {
@@ -184,7 +171,7 @@ static bool break_window_read(struct foreign_rnic *p)
 	unsigned i = world_below(w, WINDOWS);
 	const struct window *window = &w->window[i];
 	uint8_t h[FOREIGN_READ_LEN] = {0};
-	struct foreign_segment s = untagged(p, FOREIGN_READ_REQUEST, 1, h, sizeof h);
+	struct foreign_segment s = foreign_rnic_message(p, FOREIGN_READ_REQUEST, 1, h, sizeof h);
 	uint64_t to = window->base;
 
 	if (p->outbounds >= p->ord || window->state != WINDOW_BOUND)
@@ -218,7 +205,7 @@ static bool next_room(const struct foreign_rnic *p, uint32_t *room)
 static bool break_send(struct foreign_rnic *p)
 {
 	struct foreign_world *w = p->world;
-	struct foreign_segment s = untagged(p, FOREIGN_SEND, 0, w->noise, 0);
+	struct foreign_segment s = foreign_rnic_message(p, FOREIGN_SEND, 0, w->noise, 0);
 	uint32_t room;
 
 	if (!next_room(p, &room) && w->waits)
@@ -269,7 +256,7 @@ static bool break_send(struct foreign_rnic *p)
 
 static bool break_open_send(struct foreign_rnic *p)
 {
-	struct foreign_segment s = untagged(p, p->send.opcode, 0, p->world->noise, 10);
+	struct foreign_segment s = foreign_rnic_message(p, p->send.opcode, 0, p->world->noise, 10);
 
 	if (!p->send.open)
 		return false;
@@ -293,7 +280,7 @@ static bool break_opcode(struct foreign_rnic *p)
 	static const uint8_t on_queue_1[] = {FOREIGN_SEND, FOREIGN_TERMINATE, FOREIGN_IMMEDIATE,
 		FOREIGN_ATOMIC_RESPONSE, FOREIGN_WRITE};
 	struct foreign_world *w = p->world;
-	struct foreign_segment s = untagged(p, FOREIGN_SEND, 1, w->noise, 28);
+	struct foreign_segment s = foreign_rnic_message(p, FOREIGN_SEND, 1, w->noise, 28);
 	struct foreign_segment t = tagged(p, (uint8_t)(12 + world_below(w, 4)));
 
 	switch (world_below(w, 5)) {
@@ -332,7 +319,8 @@ static bool break_read(struct foreign_rnic *p)
 {
 	struct foreign_world *w = p->world;
 	uint8_t h[FOREIGN_READ_LEN + 8] = {0};
-	struct foreign_segment s = untagged(p, FOREIGN_READ_REQUEST, 1, h, FOREIGN_READ_LEN);
+	struct foreign_segment s =
+		foreign_rnic_message(p, FOREIGN_READ_REQUEST, 1, h, FOREIGN_READ_LEN);
 	uint32_t stag = w->stag[AREA_READ], len = 2 + world_below(w, 1000);
 	uint64_t to = w->iova[AREA_READ];
 
@@ -381,7 +369,7 @@ static bool break_atomic(struct foreign_rnic *p)
 {
 	struct foreign_world *w = p->world;
 	uint8_t h[FOREIGN_ATOMIC_LEN] = {0};
-	struct foreign_segment s = untagged(p, FOREIGN_ATOMIC_REQUEST, 1, h, sizeof h);
+	struct foreign_segment s = foreign_rnic_message(p, FOREIGN_ATOMIC_REQUEST, 1, h, sizeof h);
 	uint32_t stag = w->stag[AREA_ATOMIC], code = 0;
 	uint64_t to = w->iova[AREA_ATOMIC];
 
@@ -431,7 +419,7 @@ static bool break_depth(struct foreign_rnic *p)
 	p->cuts = 1;
 	p->reserved = false;
 	for (unsigned i = 0; i <= foreign_rnic_round_up(p->host_ird); i++) {
-		s = untagged(p, FOREIGN_READ_REQUEST, 1, h, sizeof h);
+		s = foreign_rnic_message(p, FOREIGN_READ_REQUEST, 1, h, sizeof h);
 		foreign_rnic_segment(p, &s, FOREIGN_NO_FLAW);
 		p->tx_msn[1]++;
 	}
@@ -450,7 +438,7 @@ static bool break_no_response(struct foreign_rnic *p)
 {
 	struct foreign_segment s = tagged(p, FOREIGN_READ_RESPONSE);
 	uint8_t h[FOREIGN_ATOMIC_RESPONSE_LEN] = {0};
-	struct foreign_segment a = untagged(p, FOREIGN_ATOMIC_RESPONSE, 3, h, sizeof h);
+	struct foreign_segment a = foreign_rnic_message(p, FOREIGN_ATOMIC_RESPONSE, 3, h, sizeof h);
 
 	/* None is under way, nor can one be before this comes. */
 	if (p->inbounds || p->next != p->world->requests)
@@ -473,7 +461,7 @@ static bool break_response(struct foreign_rnic *p)
 	const struct foreign_inbound *in = &p->inbound[0];
 	uint8_t h[FOREIGN_ATOMIC_RESPONSE_LEN] = {0};
 	struct foreign_segment s = tagged(p, FOREIGN_READ_RESPONSE);
-	struct foreign_segment a = untagged(p, FOREIGN_ATOMIC_RESPONSE, 3, h, sizeof h);
+	struct foreign_segment a = foreign_rnic_message(p, FOREIGN_ATOMIC_RESPONSE, 3, h, sizeof h);
 	bool atomic;
 
 	if (!p->inbounds || !in->request || p->response.open)

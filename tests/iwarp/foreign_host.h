@@ -10,6 +10,9 @@
 #include "foreign_rnic.h"
 #include "unit/rnic/pair.h"
 
+/** In the ids of receives. */
+#define FOREIGN_RECV_ID (UINT64_C(1) << 32)
+
 struct foreign_host {
 	struct foreign_world *world;
 	struct foreign_rnic *peer; /**< what is told beside the stream, by its programs */
@@ -29,26 +32,31 @@ struct foreign_host {
 void foreign_host_start(struct foreign_host *h, struct foreign_world *w, struct foreign_rnic *p);
 void foreign_host_end(struct foreign_host *h);
 
-/** The program does something, or nothing. */
-void foreign_host_act(struct foreign_host *h);
-/** All receives that messages wait for are posted. */
-void foreign_host_post_due(struct foreign_host *h);
 /** It connects or accepts, if that is to be done. */
 void foreign_host_connect(struct foreign_host *h);
-/** Take completions. */
-void foreign_host_poll(struct foreign_host *h);
 /** The stream moves by a few pieces. @return false: there is nothing to move. */
 bool foreign_host_move(struct foreign_host *h, unsigned steps);
 
 bool foreign_host_is_connected(const struct foreign_host *h);
-/** No request and no message waits. */
-bool foreign_host_is_idle(const struct foreign_host *h);
 /** It has got all that the peer has sent. */
 bool foreign_host_has_all(const struct foreign_host *h);
 void foreign_host_disconnect(struct foreign_host *h);
 /** It moves its queue pair to ERROR. */
 void foreign_host_stop(struct foreign_host *h);
 
+/* foreign_post.c */
+
+/** The program does something, or nothing. */
+void foreign_host_act(struct foreign_host *h);
+/** All receives that messages wait for are posted. */
+void foreign_host_post_due(struct foreign_host *h);
+
+/* foreign_completion.c */
+
+/** Take completions. */
+void foreign_host_poll(struct foreign_host *h);
+/** No request and no message waits. */
+bool foreign_host_is_idle(const struct foreign_host *h);
 /** What must be so when the stream has ended. @p clean: nothing was wrong, and nobody hurried. */
 void foreign_host_check_end(struct foreign_host *h, bool clean);
 

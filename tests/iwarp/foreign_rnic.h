@@ -165,6 +165,9 @@ void foreign_check_segment(struct foreign_rnic *p, const struct foreign_segment 
 
 void foreign_rnic_flush(struct foreign_rnic *p);
 void foreign_rnic_put(struct foreign_rnic *p, const void *octets, size_t len);
+/** A segment that is a whole message on queue @p qn, to be changed at will. */
+struct foreign_segment foreign_rnic_message(const struct foreign_rnic *p, uint8_t opcode,
+	uint32_t qn, const void *payload, uint32_t len);
 /** Send a segment. */
 void foreign_rnic_segment(
 	struct foreign_rnic *p, const struct foreign_segment *s, enum foreign_flaw flaw);
