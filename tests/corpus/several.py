@@ -3,7 +3,7 @@
 """A capture as several files: what a rotation leaves, or what two taps see, one of each direction. The checker
 says the same of them as of the whole one.
 
-usage: tests/corpus/several.py UIWARP [FILE...]      all of pcap/corpus, or these
+usage: tests/corpus/several.py UIWARP [--each N] [FILE...]      all of pcap/corpus, or each Nth, or these
 """
 import gzip
 import json
@@ -195,8 +195,10 @@ def clocks(uiwarp, name, frames):
 
 
 def main(uiwarp, names):
-    bad, used = [], 0
-    for name in map(pathlib.Path, names) if names else sorted(CORPUS.rglob("*.pcap*")):
+    bad, used, each = [], 0, 1
+    if names[:1] == ["--each"]:
+        each, names = int(names[1]), names[2:]
+    for name in map(pathlib.Path, names) if names else sorted(CORPUS.rglob("*.pcap*"))[::each]:
         if name.parent.name == "tls":  # nothing to be seen without keys
             continue
         frames = apart(read(name))

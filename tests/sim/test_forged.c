@@ -2,6 +2,7 @@
 /** Others say by ARP or ND that a peer's address is theirs: liars, and routers that take over. */
 #include "sim/forger.h"
 #include "sim/rdma_writes.h"
+#include "support/thorough.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -184,14 +185,15 @@ static const struct forged starts[] = {
 int main(void)
 {
 	struct CMUnitTest tests[N_CASES + N_STARTS];
+	size_t n = 0;
 
-	for (size_t i = 0; i < N_CASES; i++)
-		tests[i] = (struct CMUnitTest){.name = cases[i].name,
+	for (size_t i = 0; i < N_CASES; i += THOROUGH_STEP(3))
+		tests[n++] = (struct CMUnitTest){.name = cases[i].name,
 			.test_func = forged,
 			.initial_state = (void *)(uintptr_t)&cases[i]};
 	for (size_t i = 0; i < N_STARTS; i++)
-		tests[N_CASES + i] = (struct CMUnitTest){.name = starts[i].name,
+		tests[n++] = (struct CMUnitTest){.name = starts[i].name,
 			.test_func = forged_from_the_start,
 			.initial_state = (void *)(uintptr_t)&starts[i]};
-	return _cmocka_run_group_tests("forged", tests, N_CASES + N_STARTS, NULL, NULL);
+	return _cmocka_run_group_tests("forged", tests, n, NULL, NULL);
 }
