@@ -315,6 +315,15 @@ static bool break_opcode(struct foreign_rnic *p)
 /* ---- requests ---------------------------------------------------------------------------------
  */
 
+/**
+ * A request is judged when its answer has its turn. As long as the host has others to send or to be
+ * answered, that may be behind what comes later, and is legal.
+ */
+static bool may_ask_badly(const struct foreign_rnic *p)
+{
+	return p->outbounds < p->ord && !p->inbounds && p->next == p->world->requests;
+}
+
 static bool break_read(struct foreign_rnic *p)
 {
 	struct foreign_world *w = p->world;
@@ -324,7 +333,7 @@ static bool break_read(struct foreign_rnic *p)
 	uint32_t stag = w->stag[AREA_READ], len = 2 + world_below(w, 1000);
 	uint64_t to = w->iova[AREA_READ];
 
-	if (p->outbounds >= p->ord)
+	if (!may_ask_badly(p))
 		return false;
 	switch (world_below(w, 7)) {
 	case 0:
@@ -373,7 +382,7 @@ static bool break_atomic(struct foreign_rnic *p)
 	uint32_t stag = w->stag[AREA_ATOMIC], code = 0;
 	uint64_t to = w->iova[AREA_ATOMIC];
 
-	if (p->outbounds >= p->ord)
+	if (!may_ask_badly(p))
 		return false;
 	switch (world_below(w, 5)) {
 	case 0:

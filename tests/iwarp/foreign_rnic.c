@@ -187,7 +187,8 @@ static bool may_ask(const struct foreign_rnic *p)
 	bool siw = p->enhanced && !p->markers && p->ird & 1;
 	unsigned most = siw ? foreign_rnic_round_up(p->ord) : p->ord;
 
-	return p->outbounds < most + p->rtr_read;
+	/* Behind a request that was illegal the numbers of others would be, too. */
+	return !p->world->broken && p->outbounds < most + p->rtr_read;
 }
 
 static void begin_something(struct foreign_rnic *p)
