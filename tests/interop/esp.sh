@@ -109,23 +109,23 @@ strangers() {
 
 # ---- transport mode --------------------------------------------------------------------------------
 
-both_ways v4 secured 0 verified 65535
+both_ways v4 secured 0 of_family 65535
 both_ways rekeyed secured 0 meanwhile rekeyed
 more='replay-window 32' strangers=yes
 both_ways strangers secured 0 meanwhile strangers
 strangers='' key_len=32 more='replay-window 1024 flag esn'
-both_ways esn-256 secured 0 verified 16384
+both_ways esn-256 secured 0 of_family 16384
 more='encap espinudp 4500 4500 0.0.0.0'
-both_ways in-udp secured 0 verified 16384
+both_ways in-udp secured 0 of_family 16384
 # What RFC 7146 wants besides.
 more='replay-window 32' encryption=cbc key_len=16
-both_ways cbc-sha1 secured 0 verified 65535
+both_ways cbc-sha1 secured 0 of_family 65535
 more='replay-window 64 flag esn' encryption=null
-both_ways null-sha1-esn secured 0 verified 16384
+both_ways null-sha1-esn secured 0 of_family 16384
 encryption=gcm key_len=32
 # Linux's policies are for neighbour discovery, too: so these are for TCP.
 more='' selector='proto 6'
-both_ways v6-256 secured 1 verified 65535
+both_ways v6-256 secured 1 of_family 65535
 
 # ---- a gateway of Linux's, in tunnel mode ----------------------------------------------------------
 
@@ -139,12 +139,12 @@ behind_gateway() { # FAMILY FUNCTION [ARGUMENT]...
 mode=tunnel gateway=yes selector='' key_len=16
 guest_addresses=(10.67.0.2 fd67::2)
 ours+=(--set "gateway=${guest_ends[0]}" --set "gateway=${guest_ends[1]}")
-both_ways gateway-v4 behind_gateway 0 verified 65535
+both_ways gateway-v4 behind_gateway 0 of_family 65535
 both_ways gateway-rekeyed behind_gateway 0 meanwhile rekeyed
 key_len=32
-both_ways gateway-v6-256 behind_gateway 1 verified 65535
+both_ways gateway-v6-256 behind_gateway 1 of_family 65535
 more='replay-window 4096 flag esn encap espinudp 4500 4500 0.0.0.0'
-both_ways gateway-esn-in-udp behind_gateway 0 verified 16384
+both_ways gateway-esn-in-udp behind_gateway 0 of_family 16384
 more='replay-window 64' encryption=cbc key_len=16
-both_ways gateway-cbc-sha1 behind_gateway 0 verified 16384
+both_ways gateway-cbc-sha1 behind_gateway 0 of_family 16384
 plan_done

@@ -30,10 +30,10 @@ deleted() {
 }
 
 initiator=keeper dialect='2 aes128gcm16-prfsha256-x25519 aes128gcm16-x25519'
-both_ways v4 negotiated verified 65535
+both_ways v4 negotiated of_family 65535
 # Its first version, in main mode, with what is the least that RFC 7146 wants of it and of ESP.
 initiator=linux dialect='1 aes128-sha1-modp2048 aes128-sha1-modp2048'
-both_ways ikev1-cbc-sha1 negotiated verified 16384
+both_ways ikev1-cbc-sha1 negotiated of_family 16384
 # Linux counts from now on what is sent by SAs that have ended.
 initiator=keeper dialect='2 aes128gcm16-prfsha256-x25519 aes128gcm16-x25519' sudden=yes
 both_ways rekeyed negotiated meanwhile rekeyed

@@ -16,5 +16,5 @@ behind_gateway() { # FUNCTION [ARGUMENT]...
 	siw_loaded=''
 	prepared && negotiated "$@"
 }
-both_ways gateway-ike behind_gateway verified 65535
+both_ways gateway-ike behind_gateway of_family 65535
 plan_done

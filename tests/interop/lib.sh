@@ -215,5 +215,17 @@ ipv6() { # FUNCTION [ARGUMENT]...
 	"$@"
 }
 
+# rping, whose client verifies the data. Either end may end with an error for a channel that it has closed itself, while
+# it looks at it.
+verified() { # [4|6] [COUNT] [SIZE]
+	local side status=0 all="-a %${1:-4} -v -C ${2:-3}${3:+ -S $3}"
+	exchange "rping -s $all" "rping -c $all -V" >"$case_dir/said" 2>&1 || status=$?
+	for side in server client; do
+		! has_lines "$side" 'rdma_get_cm_event: Bad file descriptor' 1 || status=0
+	done
+	((!status)) || { cat "$case_dir/said"; return 1; }
+	has_lines client 'ping data: rdma-ping' "${2:-3}"
+}
+
 # probe stands beside the stack, in the guest among the programs.
 PATH=$root/build/tests/interop:$PATH

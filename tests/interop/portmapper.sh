@@ -5,11 +5,6 @@
 # shellcheck source=tests/interop/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-verified() { # [4|6]
-	local at=%${1:-4}
-	exchange "rping -s -a $at -v -C 3" "rping -c -a $at -v -V -C 3" client 3 'ping data: rdma-ping'
-}
-
 with_iwpmd() { # FUNCTION [ARGUMENT]...
 	guest control mapper || { say "iwpmd does not start"; return 1; }
 	"$@"

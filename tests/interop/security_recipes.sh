@@ -85,5 +85,5 @@ by_the_page() { # FUNCTION [ARGUMENT]...
 	wait_for "$looks" seen $((had + 2)) || { guest control "cat /tmp/page"; say "no SAs"; return 1; }
 	protected "$@"
 }
-both_ways page by_the_page verified 65535
+both_ways page by_the_page of_family 65535
 plan_done
