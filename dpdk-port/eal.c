@@ -229,9 +229,8 @@ static int eal_args_build(struct eal_args *a, const struct port_config *cfg, str
 	}
 	if (eal_args_are_secondary(&user)) {
 		snprintf(e->text, sizeof e->text,
-			"eal arguments \"%.200s\": --proc-type can be primary alone, as a port is "
-			"of "
-			"one process",
+			"eal arguments \"%.200s\": --proc-type can be primary alone, as a port "
+			"is of one process",
 			cfg->eal);
 		return -EINVAL;
 	}
@@ -309,9 +308,8 @@ static int eal_refused(
 	/* The device is an argument that it parses. */
 	if (!a->user && strstr(reason, "failed to parse device")) {
 		snprintf(e->text, sizeof e->text,
-			"port \"%.100s\": that is no device of DPDK's; expected the address of a "
-			"PCI "
-			"device (\"lspci -D\"), or a virtual one such as net_memif0",
+			"port \"%.100s\": that is no device of DPDK's; expected the address of "
+			"a PCI device (\"lspci -D\"), or a virtual one such as net_memif0",
 			cfg->device);
 		return -EINVAL;
 	}

@@ -6,6 +6,7 @@
  * usage: test_foreign_rnic [FROM:TO | SEED]    (one SEED: and prints each segment)
  */
 #include "foreign_host.h"
+#include "support/seeds.h"
 #include "support/thorough.h"
 
 #include <inttypes.h>
@@ -33,7 +34,7 @@ enum ending {
 #define PATIENCE_MS 30000
 #define ROUNDS_MOST 30000
 
-static uint64_t first_seed = 1, last_seed = 5000, seed_step = THOROUGH_STEP(10);
+static struct seeds seeds = {.first = 1, .last = 5000, .step = THOROUGH_STEP(10)};
 
 static struct foreign_world world;
 static struct foreign_rnic peer;
@@ -54,7 +55,7 @@ static void start(uint64_t seed)
 	memset((uint8_t *)&world + offsetof(struct foreign_world, memory), 0,
 		sizeof world - offsetof(struct foreign_world, memory));
 	world.random.state = seed;
-	world.trace = first_seed == last_seed;
+	world.trace = seeds_are_one(&seeds);
 	run = (struct run){
 		.ending = world_below(&world, ENDINGS), .early = world_chance(&world, 0.4)};
 	run.breaks = world_chance(&world, 0.35);
@@ -346,7 +347,7 @@ static void explain(uint64_t seed)
 
 static void test_all_that_is_allowed(void **state)
 {
-	for (uint64_t seed = first_seed; seed <= last_seed; seed += seed_step) {
+	for (uint64_t seed = seeds.first; seed <= seeds.last; seed += seeds.step) {
 		start(seed);
 		do_much();
 		come_to_rest();
@@ -359,17 +360,6 @@ static void test_all_that_is_allowed(void **state)
 	}
 }
 
-static bool take_seeds(const char *text)
-{
-	char *end;
-
-	first_seed = last_seed = strtoull(text, &end, 10);
-	if (*end == ':')
-		last_seed = strtoull(end + 1, &end, 10);
-	seed_step = 1;
-	return !*end && first_seed <= last_seed;
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,10 +367,8 @@ int main(int argc, char **argv)
 	};
 	struct prng r = {0};
 
-	if (argc > 2 || (argc == 2 && !take_seeds(argv[1]))) {
-		fprintf(stderr, "usage: %s [FROM:TO | SEED]\n", argv[0]);
+	if (!seeds_take(&seeds, argc, argv))
 		return 2;
-	}
 	for (unsigned i = 0; i < NOISE_LEN; i++)
 		world.noise[i] = (uint8_t)prng_u64(&r);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
  */
 #include "drive/uiwarp_tcp.h"
 #include "foreign_peer.h"
+#include "support/seeds.h"
 #include "support/thorough.h"
 
 #include <arpa/inet.h>
@@ -31,7 +32,7 @@
 /** Three time-outs at their longest (RFC 6298 section 2.5), and some, as for tests/vopr. */
 #define PATIENCE (200 * SEC)
 
-static uint64_t first_seed = 1, last_seed = 2500, seed_step = THOROUGH_STEP(10);
+static struct seeds seeds = {.first = 1, .last = 2500, .step = THOROUGH_STEP(10)};
 /** The text of either side, by sequence number. */
 static uint8_t host_text[1 + OCTETS_MAX], peer_text[1 + OCTETS_MAX];
 
@@ -64,7 +65,7 @@ static void show(char way, const uint8_t *packet, size_t len)
 	struct seg s;
 	char text[200];
 
-	if (first_seed != last_seed || seg_parse_packet(packet, len, &path, &s))
+	if (!seeds_are_one(&seeds) || seg_parse_packet(packet, len, &path, &s))
 		return;
 	if (way == '<')
 		base = run.peer.base;
@@ -366,7 +367,7 @@ static void explain(uint64_t seed)
 
 static void test_all_arrives_once(void **state)
 {
-	for (uint64_t seed = first_seed; seed <= last_seed; seed += seed_step) {
+	for (uint64_t seed = seeds.first; seed <= seeds.last; seed += seeds.step) {
 		run_start(seed);
 		run_open();
 		run_connection();
@@ -380,17 +381,6 @@ static void test_all_arrives_once(void **state)
 	}
 }
 
-static bool take_seeds(const char *text)
-{
-	char *end;
-
-	first_seed = last_seed = strtoull(text, &end, 10);
-	if (*end == ':')
-		last_seed = strtoull(end + 1, &end, 10);
-	seed_step = 1;
-	return !*end && first_seed <= last_seed;
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,10 +388,8 @@ int main(int argc, char **argv)
 	};
 	struct prng r = {0};
 
-	if (argc > 2 || (argc == 2 && !take_seeds(argv[1]))) {
-		fprintf(stderr, "usage: %s [FROM:TO | SEED]\n", argv[0]);
+	if (!seeds_take(&seeds, argc, argv))
 		return 2;
-	}
 	for (unsigned i = 1; i <= OCTETS_MAX; i++) {
 		host_text[i] = (uint8_t)prng_u64(&r);
 		peer_text[i] = (uint8_t)prng_u64(&r);

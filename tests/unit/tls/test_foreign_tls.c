@@ -15,6 +15,7 @@
 /* clang-format on */
 #include "foreign_tls.h"
 #include "foreign_user.h"
+#include "support/seeds.h"
 #include "support/thorough.h"
 #include "support/tls_end.h"
 #include "support/tls_files.h"
@@ -35,7 +36,7 @@
 /** By then memory has been looked for, several times. */
 #define SOON UINT64_C(100000000)
 
-static uint64_t first_seed = 1, last_seed = 1000, seed_step = THOROUGH_STEP(7);
+static struct seeds seeds = {.first = 1, .last = 1000, .step = THOROUGH_STEP(7)};
 
 static struct tls_files files;
 static struct tls_config our_config, their_config;
@@ -496,7 +497,7 @@ static void explain(uint64_t seed)
 
 static void all_comes_to_its_end(void **state)
 {
-	for (uint64_t seed = first_seed; seed <= last_seed; seed += seed_step) {
+	for (uint64_t seed = seeds.first; seed <= seeds.last; seed += seeds.step) {
 		run_start(seed);
 		run_connections();
 		for (unsigned i = 0; i < run.n && !is_wrong(); i++)
@@ -508,17 +509,6 @@ static void all_comes_to_its_end(void **state)
 	}
 }
 
-static bool take_seeds(const char *from)
-{
-	char *end;
-
-	first_seed = last_seed = strtoull(from, &end, 10);
-	if (*end == ':')
-		last_seed = strtoull(end + 1, &end, 10);
-	seed_step = 1;
-	return !*end && first_seed <= last_seed;
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -526,10 +516,8 @@ int main(int argc, char **argv)
 	};
 	struct prng r = {0};
 
-	if (argc > 2 || (argc == 2 && !take_seeds(argv[1]))) {
-		fprintf(stderr, "usage: %s [FROM:TO | SEED]\n", argv[0]);
+	if (!seeds_take(&seeds, argc, argv))
 		return 2;
-	}
 	for (size_t i = 0; i < sizeof text; i++)
 		text[i] = (uint8_t)prng_u64(&r);
 	for (size_t i = 0; i < sizeof our_text; i++)
