@@ -2,8 +2,8 @@
 #include "provider/cm/event.h"
 
 #include "base/container_of.h"
-#include "base/exit_wait.h"
 #include "provider/cm/multicast.h"
+#include "provider/exit_wait.h"
 
 #include <errno.h>
 #include <stdlib.h>

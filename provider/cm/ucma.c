@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/cm/ucma.h"
 
-#include "base/exit_wait.h"
 #include "base/forks.h"
 #include "provider/cm/event.h"
 #include "provider/cm/lifetime.h"
+#include "provider/exit_wait.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "provider/verbs/objects.h"
 
 #include "base/container_of.h"
-#include "base/exit_wait.h"
+#include "provider/exit_wait.h"
 
 #include <fcntl.h>
 #include <sys/eventfd.h>

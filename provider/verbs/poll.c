@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/exit_wait.h"
+#include "provider/exit_wait.h"
 #include "provider/verbs/objects.h"
 
 #include <time.h>

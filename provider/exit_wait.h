@@ -4,8 +4,8 @@
  * exit() has begun, and nothing comes any more: threads that wait for it must not wait for ever, as
  * a destructor may join them. Nor may they be told at once, as one may be about to stop them.
  */
-#ifndef BASE_EXIT_WAIT_H
-#define BASE_EXIT_WAIT_H
+#ifndef PROVIDER_EXIT_WAIT_H
+#define PROVIDER_EXIT_WAIT_H
 
 #include <pthread.h>
 #include <stdbool.h>
