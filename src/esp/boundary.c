@@ -456,9 +456,9 @@ static void esp_boundary_tell_shared_key(const struct esp_boundary *b, const str
 	if (!esp_file_find_shared(f, &one, &other))
 		return;
 	log_printf(b->log, LOG_LEVEL_WARNING,
-		"ipsec \"%s\": the SAs with spi 0x%x to %s and to %s have one key, and each its "
-		"own "
-		"\"replay-window\": what was sent to one can be sent again to the other; give each "
+		"ipsec \"%s\": the SAs with spi 0x%x to %s and to %s have one key, and each "
+		"its own \"replay-window\": what was sent to one can be sent again to the other; "
+		"give each "
 		"its own key",
 		b->path, f->state[one].spi, ip_addr_format(&f->state[one].dst, first),
 		ip_addr_format(&f->state[other].dst, second));

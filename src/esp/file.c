@@ -48,8 +48,10 @@ bool esp_file_find_shared(const struct esp_file *f, unsigned *one, unsigned *oth
 		at = esp_hash_mix(s->spi);
 		while (!found && esp_index_next(&by_spi, &at, &j))
 			found = esp_state_uses_key(&f->state[j], s);
-		*one = j;
-		*other = i;
+		if (found) {
+			*one = j;
+			*other = i;
+		}
 		esp_index_add(&by_spi, esp_hash_mix(s->spi), i);
 	}
 	esp_index_free(&by_spi);
