@@ -102,7 +102,7 @@ static void add_begun(const struct foreign_host *h, uint8_t *recv, uint8_t *sink
 	for (unsigned i = 0; i < w->requests; i++) {
 		const struct request *q = &w->request[i];
 
-		if (q->begun && !q->done)
+		if ((q->begun || (q->late_begun && world_takes_answers_only(w))) && !q->done)
 			memcpy(sink + q->slot * SLOT_LEN, q->answer, q->len);
 	}
 }

@@ -311,8 +311,10 @@ void foreign_atomic_ask(struct foreign_rnic *p)
 
 static void answered(struct foreign_rnic *p)
 {
-	if (p->inbound[0].request && !p->world->broken)
-		p->inbound[0].request->answered = true;
+	struct request *q = p->inbound[0].request;
+
+	if (q)
+		*(p->world->broken ? &q->late_answered : &q->answered) = true;
 	p->inbounds--;
 	memmove(p->inbound, p->inbound + 1, p->inbounds * sizeof *p->inbound);
 }
@@ -329,8 +331,8 @@ void foreign_response_begin(struct foreign_rnic *p)
 	uint8_t header[FOREIGN_ATOMIC_RESPONSE_LEN];
 	struct request *q = in->request;
 
-	if (q && !p->world->broken)
-		q->begun = true;
+	if (q)
+		*(p->world->broken ? &q->late_begun : &q->begun) = true;
 	if (q && q->kind != REQUEST_READ) {
 		foreign_put32(header, in->id);
 		foreign_put64(header + 4, prng_u64(&p->world->random));
@@ -346,7 +348,7 @@ void foreign_response_begin(struct foreign_rnic *p)
 		.len = in->len,
 		.stag = in->stag,
 		.to = in->to};
-	if (q && !p->world->broken)
+	if (q && !(p->world->broken && q->begun)) /* by an illegal answer */
 		memcpy(q->answer, p->response.payload, in->len);
 	foreign_response_part(p);
 }

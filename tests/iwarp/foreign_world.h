@@ -61,7 +61,8 @@ struct request {
 	bool seen;     /**< the peer has it, whole */
 	bool begun;    /**< a Read or Atomic: the peer has begun to answer */
 	bool answered; /**< a Read or Atomic: the peer has sent the answer, whole */
-	bool done;     /**< its completion was polled */
+	bool late_begun, late_answered; /**< so, but behind the illegal thing */
+	bool done;                      /**< its completion was polled */
 	uint8_t answer[SLOT_LEN];
 };
 
@@ -162,6 +163,15 @@ static inline bool request_is_read(const struct request *q)
 {
 	return q->kind == REQUEST_READ || q->kind == REQUEST_FETCH_ADD ||
 	       q->kind == REQUEST_CMP_SWAP;
+}
+
+/**
+ * A host whose program has closed waits for no receive: with none for a message it drops all but
+ * answers, and an illegal thing is not looked at.
+ */
+static inline bool world_takes_answers_only(const struct foreign_world *w)
+{
+	return w->closed && w->deliveries > w->receives && !w->delivery[w->receives].late;
 }
 
 static inline bool request_is_local(const struct request *q)
