@@ -39,10 +39,18 @@ static enum esp_verdict esp_headers_v4(const struct esp_buffer *b, size_t at, st
 	return ESP_OK;
 }
 
+/** RFC 6946: a translator made it for a whole packet. @p left: octets from it on. */
+static bool esp_fragment_is_atomic(const uint8_t *fragment, size_t left)
+{
+	return left >= IPV6_FRAGMENT_LEN &&
+	       !(load_be16(fragment + IPV6_FRAGMENT_OFFSET) &
+		       (IPV6_FRAGMENT_OFFSET_MASK | IPV6_FRAGMENT_MORE));
+}
+
 /**
- * RFC 4303 section 3.1.1: hop-by-hop and routing headers, and the destination options that the
- * latter's hops read, are before ESP. Other destination options are behind it; but those of a peer
- * may be before it.
+ * RFC 4303 section 3.1.1: hop-by-hop, routing and fragment headers, and the destination options
+ * that the hops of a routing header read, are before ESP. Other destination options are behind it;
+ * but those of a peer may be before it.
  */
 static enum esp_verdict esp_headers_v6(const struct esp_buffer *b, size_t at, struct esp_headers *h)
 {
@@ -53,17 +61,22 @@ static enum esp_verdict esp_headers_v6(const struct esp_buffer *b, size_t at, st
 	*h = all;
 	while (all.len != at) {
 		uint8_t kind = b->data[all.next_field];
+		const uint8_t *header = b->data + all.len;
+		size_t left = b->len - all.len, len;
 
-		if (kind == IPV6_NH_FRAGMENT)
+		if (kind == IPV6_NH_FRAGMENT && !esp_fragment_is_atomic(header, left))
 			return ESP_FRAGMENT;
 		if (kind != IPV6_NH_HOP_BY_HOP && kind != IPV6_NH_ROUTING &&
-			kind != IPV6_NH_DEST_OPTIONS)
+			kind != IPV6_NH_DEST_OPTIONS && kind != IPV6_NH_FRAGMENT)
 			return at == ESP_AT_ANY ? ESP_OK : ESP_BAD_HEADER;
-		if (b->len - all.len < 8 ||
-			b->len - all.len < (b->data[all.len + IPV6_EXT_LENGTH] + 1U) * 8)
+		if (left < 8)
+			return ESP_BAD_HEADER;
+		len = kind == IPV6_NH_FRAGMENT ? IPV6_FRAGMENT_LEN
+					       : (header[IPV6_EXT_LENGTH] + 1U) * 8;
+		if (left < len)
 			return ESP_BAD_HEADER;
 		all.next_field = all.len + IPV6_EXT_NEXT;
-		all.len += (b->data[all.len + IPV6_EXT_LENGTH] + 1U) * 8;
+		all.len += len;
 		if (kind != IPV6_NH_DEST_OPTIONS)
 			*h = all;
 	}

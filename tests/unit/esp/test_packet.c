@@ -239,13 +239,18 @@ static void room_is_exact(void **state)
 #define DEST 60
 #define RH   43
 #define FRAG 44
+/** A fragment header of a whole packet. */
+#define ATOMIC (0x80 | FRAG)
 
 /** Extension headers of 8 octets each: @p kinds, and then TCP. */
 static size_t extensions(const uint8_t *kinds, size_t n, uint8_t *out)
 {
-	for (size_t i = 0; i < n; i++)
-		memcpy(out + 8 * i,
-			(uint8_t[]){i + 1 < n ? kinds[i + 1] : TCP, 0, 1, 4, 0, 0, 0, 0}, 8);
+	for (size_t i = 0; i < n; i++) {
+		uint8_t next = i + 1 < n ? kinds[i + 1] & 0x7f : TCP;
+		bool atomic = kinds[i] == ATOMIC;
+
+		memcpy(out + 8 * i, (uint8_t[]){next, 0, !atomic, atomic ? 0 : 4, 0, 0, 0, 0}, 8);
+	}
 	return 8 * n;
 }
 
@@ -264,6 +269,7 @@ static void esp_has_its_place_among_headers(void **state)
 		{{0, DEST, RH, DEST}, 4, 3, ESP_OK},
 		{{FRAG}, 1, 0, ESP_FRAGMENT},
 		{{0, RH, FRAG}, 3, 0, ESP_FRAGMENT},
+		{{0, RH, ATOMIC}, 3, 3, ESP_OK},
 	};
 	for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
 		uint8_t ext[64], before[200];
@@ -287,10 +293,10 @@ static void esp_has_its_place_among_headers(void **state)
 	}
 }
 
-/** A peer may put destination options before ESP: they stay where they are. */
-static void destination_options_before_esp(void **state)
+/** A peer may put destination options before ESP, and a translator a fragment header: they stay. */
+static void something_before_esp(uint8_t kind, uint8_t length)
 {
-	uint8_t ext[8], kind = DEST;
+	uint8_t ext[8];
 	struct esp_buffer b;
 	struct pair p;
 
@@ -299,17 +305,26 @@ static void destination_options_before_esp(void **state)
 	assert_int_equal(esp_encapsulate(p.out, &b), ESP_OK);
 	extensions(&kind, 1, ext);
 	ext[0] = ESP_PROTO;
+	ext[1] = length;
 	memmove(b.data + V6 + 8, b.data + V6, b.len - V6);
 	memcpy(b.data + V6, ext, 8);
-	b.data[6] = DEST;
+	b.data[6] = kind & 0x7f;
 	esp_buffer_put(&b, 8);
 	store_be16(b.data + 4, (uint16_t)(b.len - V6));
 	assert_int_equal(esp_decapsulate(p.in, &b, V6 + 8), ESP_OK);
 	assert_int_equal(b.len, 128);
-	assert_int_equal(b.data[6], DEST);
+	assert_int_equal(b.data[6], kind & 0x7f);
 	assert_int_equal(b.data[V6], TCP);
 	assert_int_equal(load_be16(b.data + 4), 88);
 	pair_close(&p);
+}
+
+static void headers_of_others_before_esp(void **state)
+{
+	something_before_esp(DEST, 0);
+	/* RFC 8200 section 4.5: it is reserved, whatever it says. */
+	something_before_esp(ATOMIC, 0);
+	something_before_esp(ATOMIC, 255);
 }
 
 static void options_of_ipv4_stay_in_the_clear(void **state)
@@ -517,7 +532,7 @@ int main(void)
 		cmocka_unit_test(every_mode_from_elsewhere),
 		cmocka_unit_test(room_is_exact),
 		cmocka_unit_test(esp_has_its_place_among_headers),
-		cmocka_unit_test(destination_options_before_esp),
+		cmocka_unit_test(headers_of_others_before_esp),
 		cmocka_unit_test(options_of_ipv4_stay_in_the_clear),
 		cmocka_unit_test(congestion_marks),
 		cmocka_unit_test(a_tunnel_takes_ip_alone),
