@@ -211,6 +211,7 @@ bool foreign_host_has_all(const struct foreign_host *h)
 void foreign_host_disconnect(struct foreign_host *h)
 {
 	h->world->closed = true;
+	h->world->receives_closed = h->world->receives;
 	(void)rnic_ep_disconnect(h->peer->initiator ? h->pair.a.request : h->pair.a.ep);
 }
 

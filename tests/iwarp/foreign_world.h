@@ -114,10 +114,11 @@ struct foreign_world {
 	struct receive receive[MOST];
 	unsigned receives, received; /**< posted; polled */
 	struct window window[WINDOWS];
-	bool closed;     /**< the host's program has disconnected */
-	bool stopped;    /**< it has ended its queue pair by force */
-	bool whole;      /**< TCP hands up segments as they were sent */
-	bool waits;      /**< messages wait for receives */
+	bool closed;              /**< the host's program has disconnected */
+	unsigned receives_closed; /**< as many were posted then */
+	bool stopped;             /**< it has ended its queue pair by force */
+	bool whole;               /**< TCP hands up segments as they were sent */
+	bool waits;               /**< messages wait for receives */
 	bool asks_none;  /**< no Read or Atomic any more: an answer to none is on its way */
 	bool posts_none; /**< no receive any more: a message that needs one is on its way */
 
@@ -167,11 +168,12 @@ static inline bool request_is_read(const struct request *q)
 
 /**
  * A host whose program has closed waits for no receive: with none for a message it drops all but
- * answers, and an illegal thing is not looked at.
+ * answers, and an illegal thing is not looked at. A receive that is posted later may be too late.
  */
 static inline bool world_takes_answers_only(const struct foreign_world *w)
 {
-	return w->closed && w->deliveries > w->receives && !w->delivery[w->receives].late;
+	return w->closed && w->deliveries > w->receives_closed &&
+	       !w->delivery[w->receives_closed].late;
 }
 
 static inline bool request_is_local(const struct request *q)
