@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <rte_common.h>
 #include <rte_kvargs.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,9 @@ bool memif_is_served(const char *device)
 	return served;
 }
 
+/** More the driver does not take. */
+#define MEMIF_RSIZE_MAX 14ul
+
 static unsigned long memif_number(
 	const struct rte_kvargs *args, const char *key, unsigned long by_default)
 {
@@ -126,8 +130,8 @@ uint64_t memif_file_size(const char *device)
 	if (comma)
 		args = rte_kvargs_parse(comma + 1, NULL);
 	server = args && memif_is_server(args);
-	/* The driver takes at most 14; a ring has a head of 128 bytes, a descriptor 16. */
-	slots = 1ull << (memif_number(args, "rsize", 10) & 15);
+	/* A ring has a head of 128 bytes, a descriptor 16. */
+	slots = 1ull << RTE_MIN(memif_number(args, "rsize", 10), MEMIF_RSIZE_MAX);
 	buffer = memif_number(args, "bsize", 2048) & 0xffff;
 	rte_kvargs_free(args);
 	return server ? 0 : 2 * (128 + slots * (16 + buffer));

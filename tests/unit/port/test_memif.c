@@ -149,6 +149,9 @@ static void a_clients_file_has_a_size(void **state)
 {
 	assert_int_equal(memif_file_size("net_memif0"), 4227328);
 	assert_int_equal(memif_file_size("net_memif0,role=client,bsize=4096,rsize=5"), 263424);
+	assert_int_equal(memif_file_size("net_memif0,rsize=14,bsize=65535"), 2147975424);
+	/* The driver refuses it, by name. */
+	assert_int_equal(memif_file_size("net_memif0,rsize=15,bsize=65535"), 2147975424);
 	assert_int_equal(memif_file_size("net_memif0,role=server"), 0);
 	assert_int_equal(memif_file_size("net_tap0,iface=x"), 0);
 }
