@@ -33,7 +33,7 @@ int own_file_open(const char *path, int flags, mode_t mode)
 	bool among_others = own_file_is_among_others(path);
 	/* Emptied only when it is known whose it is. A FIFO that nobody reads holds nobody up. */
 	int fd = open(path,
-		(flags & ~O_TRUNC) | O_CREAT | O_CLOEXEC | O_NONBLOCK |
+		(flags & ~O_TRUNC) | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY |
 			(among_others ? O_NOFOLLOW : 0),
 		mode);
 	struct stat st;

@@ -298,7 +298,7 @@ int config_look_at(const char *path, struct config_error *e)
 /** @return 0, or -errno with @p e filled in. */
 static int config_open(const char *path, FILE **out, struct config_error *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
 	struct stat st = {0};
 
 	if (fd < 0)

@@ -66,7 +66,7 @@ static int config_pipe_open(struct config_pipe *p, const char *path)
 	struct statfs fs;
 
 	/* That does not wait for a writer, of whom poll() tells. */
-	p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (p->fd < 0)
 		return -errno;
 	/* The other end of one without a name was made with it, and nobody can open it later. */

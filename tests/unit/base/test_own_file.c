@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* After the four that it needs. */
@@ -159,6 +160,26 @@ static void a_fifo_holds_nobody_up(void **state)
 	close(reader);
 }
 
+/** A daemon that writes to a terminal is not to be ended by its keys. */
+static void a_terminal_does_not_become_the_process_own(void **state)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY), status;
+	pid_t child;
+
+	assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		setsid();
+		if (own_file_open(ptsname(master), O_WRONLY | O_APPEND, 0600) < 0)
+			_exit(1);
+		_exit(open("/dev/tty", O_RDWR) < 0 && errno == ENXIO ? 0 : 2);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	close(master);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +190,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_node_without_its_device_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_fifo_holds_nobody_up, setup, teardown),
+		cmocka_unit_test(a_terminal_does_not_become_the_process_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
