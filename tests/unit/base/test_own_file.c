@@ -160,7 +160,7 @@ static void a_fifo_holds_nobody_up(void **state)
 	close(reader);
 }
 
-/** A daemon that writes to a terminal is not to be ended by its keys. */
+/** Linux gives it to who may read of it. A daemon is not to be ended by its keys. */
 static void a_terminal_does_not_become_the_process_own(void **state)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY), status;
@@ -171,7 +171,7 @@ static void a_terminal_does_not_become_the_process_own(void **state)
 	assert_true(child >= 0);
 	if (child == 0) {
 		setsid();
-		if (own_file_open(ptsname(master), O_WRONLY | O_APPEND, 0600) < 0)
+		if (own_file_open(ptsname(master), O_RDWR | O_APPEND, 0600) < 0)
 			_exit(1);
 		_exit(open("/dev/tty", O_RDWR) < 0 && errno == ENXIO ? 0 : 2);
 	}
