@@ -56,6 +56,10 @@ void mpa_user_feed(struct mpa_user *u, const void *bytes, size_t len);
 /** The peer has received exactly this since the last time. */
 void mpa_user_expect(struct mpa_user *u, const void *bytes, size_t len);
 
+/* The keys of start-up frames (RFC 5044 section 7.1.1). */
+#define REQ "MPA ID Req Frame"
+#define REP "MPA ID Rep Frame"
+
 #define FEED(u, literal)   mpa_user_feed(u, literal, sizeof(literal) - 1)
 #define EXPECT(u, literal) mpa_user_expect(u, literal, sizeof(literal) - 1)
 

@@ -4,9 +4,6 @@
 
 #include "mpa/startup.h"
 
-#define REQ "MPA ID Req Frame"
-#define REP "MPA ID Rep Frame"
-
 /*
  * Send with Immediate: offered and agreed to in the reserved bits, exactly so. Who does not know it
  * leaves them zero, and agrees to nothing by an echo of them.
