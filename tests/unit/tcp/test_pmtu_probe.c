@@ -2,6 +2,7 @@
 /* A path that may take more than is sent: what IP knows of it, and probes of it (RFC 8899). */
 #include "path.h"
 
+#include "tcp/output.h"
 #include "tcp/pmtu.h"
 
 #include <errno.h>
