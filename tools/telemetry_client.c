@@ -132,7 +132,7 @@ static void telemetry_client_lose(struct telemetry_client *c)
 	c->fd = c->waited ? -EAGAIN : -1;
 }
 
-/** Who has told more than is kept is not listened to any more. */
+/** Who has told more than is kept, or nonsense, is not listened to any more. */
 static void telemetry_client_refuse(struct telemetry_client *c, const char *why)
 {
 	snprintf(c->refused, sizeof c->refused, "%s", why);
@@ -179,6 +179,7 @@ static bool telemetry_client_begin(struct telemetry_client *c)
 json_t *telemetry_client_ask(struct telemetry_client *c, const char *command)
 {
 	json_t *answer = NULL, *value;
+	const size_t told = c->told;
 
 	if (!c->greeted)
 		return NULL;
@@ -186,7 +187,9 @@ json_t *telemetry_client_ask(struct telemetry_client *c, const char *command)
 		answer = telemetry_client_hear(c);
 	value = json_is_object(answer) ? json_object_iter_value(json_object_iter(answer)) : NULL;
 	json_incref(value);
-	if (!value && c->greeted)
+	if (!value && c->told != told && c->greeted)
+		telemetry_client_refuse(c, "what it tells is no answer");
+	else if (!value && c->greeted)
 		telemetry_client_lose(c);
 	json_decref(answer);
 	return value;

@@ -21,7 +21,7 @@ struct telemetry_client {
 	bool waited;      /**< in vain; its greeting may come later */
 	size_t room;      /**< the longest answer */
 	char refused[80]; /**< the error that telemetry_client_read() has got last, or "" */
-	bool excessive;   /**< it has told more than is kept: what is missing is not known */
+	bool excessive;   /**< it has told more than is kept, or nonsense: the rest is not known */
 	size_t kept;      /**< private: bytes of memory of its answers */
 	size_t told;      /**< private: bytes of all that it has said */
 	unsigned slices, asleep;       /**< private: how long it is waited for */
@@ -75,8 +75,8 @@ const char *telemetry_client_directory(const struct telemetry_client *c);
 /**
  * The value that answers @p command. The caller owns it. A process that runs, or wants to, is
  * waited for half a minute; one that is stopped, or of which all threads sleep, for two seconds.
- * @return NULL: the process has gone, does not answer or tells more than TELEMETRY_CLIENT_BYTES, as
- * `refused` tells; it is not asked any more until telemetry_clients_renew().
+ * @return NULL: the process has gone, does not answer, or tells more than TELEMETRY_CLIENT_BYTES or
+ * what is no answer, as `refused` tells; it is not asked any more until telemetry_clients_renew().
  */
 json_t *telemetry_client_ask(struct telemetry_client *c, const char *command);
 

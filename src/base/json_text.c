@@ -126,10 +126,17 @@ void json_text_array_end(struct json_text *j)
 
 void json_text_number(struct json_text *j, const char *key, uint64_t value)
 {
-	char *at = json_text_lead(j, key, NUMBER_DIGITS);
+	const bool quoted = value > INT64_MAX;
+	char *at = json_text_lead(j, key, NUMBER_DIGITS + 2);
 
-	if (at)
-		json_text_done(j, number_put(at, value));
+	if (!at)
+		return;
+	if (quoted)
+		*at++ = '"';
+	at = number_put(at, value);
+	if (quoted)
+		*at++ = '"';
+	json_text_done(j, at);
 }
 
 void json_text_integer(struct json_text *j, const char *key, int64_t value)

@@ -40,6 +40,10 @@ void json_text_object(struct json_text *j, const char *key);
 void json_text_object_end(struct json_text *j);
 void json_text_array(struct json_text *j, const char *key);
 void json_text_array_end(struct json_text *j);
+/**
+ * From 2^63 on a string of its digits: readers keep integers in 64 bits with a sign, and some,
+ * jansson among them, take nothing of a text that has a larger one.
+ */
 void json_text_number(struct json_text *j, const char *key, uint64_t value);
 void json_text_integer(struct json_text *j, const char *key, int64_t value);
 void json_text_bool(struct json_text *j, const char *key, bool value);

@@ -30,7 +30,9 @@ static void values_of_every_kind(void **state)
 {
 	json_text_object(&j, NULL);
 	json_text_number(&j, "zero", 0);
-	json_text_number(&j, "most", UINT64_MAX);
+	json_text_number(&j, "most", INT64_MAX);
+	json_text_number(&j, "more", (uint64_t)INT64_MAX + 1);
+	json_text_number(&j, "last", UINT64_MAX);
 	json_text_integer(&j, "least", INT64_MIN);
 	json_text_bool(&j, "yes", true);
 	json_text_string(&j, "none", NULL);
@@ -43,7 +45,8 @@ static void values_of_every_kind(void **state)
 	json_text_key(&j, "no\"");
 	json_text_bool(&j, NULL, false);
 	json_text_object_end(&j);
-	expect("{\"zero\":0,\"most\":18446744073709551615,\"least\":-9223372036854775808,"
+	expect("{\"zero\":0,\"most\":9223372036854775807,\"more\":\"9223372036854775808\","
+	       "\"last\":\"18446744073709551615\",\"least\":-9223372036854775808,"
 	       "\"yes\":true,\"none\":null,\"list\":[1,\"a\",{}],\"no\\\"\":false}");
 }
 

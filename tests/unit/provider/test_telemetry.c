@@ -166,6 +166,32 @@ static void regions_are_told_without_their_keys(void **state)
 	json_decref(mr);
 }
 
+/** Peers may address one from anywhere in 64 bits: the others are told all the same. */
+static void regions_at_the_end_of_64_bits(void **state)
+{
+	struct rnic_mr *far;
+	json_t *list, *mr;
+	bool found = false;
+	size_t i;
+
+	assert_int_equal(
+		rnic_mr_reg(p.a.pd, p.a.buf, 64, UINT64_MAX - 4095, RNIC_ACCESS_LOCAL_WRITE, &far),
+		0);
+	list = hear("/uiwarp/mrs");
+	assert_int_equal(json_array_size(json_object_get(list, "items")), 2);
+	json_array_foreach(json_object_get(list, "items"), i, mr)
+	{
+		if (number(mr, "index") != rnic_mr_stag(far) >> 8)
+			continue;
+		expect_text(mr, "iova", "18446744073709547520");
+		assert_int_equal(number(mr, "length"), 64);
+		found = true;
+	}
+	assert_true(found);
+	json_decref(list);
+	assert_int_equal(rnic_mr_dereg(far), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +199,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(terminates_have_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			regions_are_told_without_their_keys, setup, teardown),
+		cmocka_unit_test_setup_teardown(regions_at_the_end_of_64_bits, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

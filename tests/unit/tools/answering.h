@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #define GREETING "{\"version\":\"x\",\"pid\":1,\"max_output_len\":65536}"
-#define SERVERS  16
+#define SERVERS  20
 
 /** What one does on each connection: it says the texts, each but the first when it is asked. */
 struct script {

@@ -364,7 +364,7 @@ static void answers_are_as_long_as_was_said(void **state)
 	}
 }
 
-/** Who says no JSON, or no object, is not asked further. */
+/** Who says no JSON, or no object, is not asked further: unless it has just gone, that is told. */
 static void what_is_no_answer_is_none(void **state)
 {
 	static char deep[60000];
@@ -374,7 +374,7 @@ static void what_is_no_answer_is_none(void **state)
 	} bad[] = {{"", 0}, {"{", 0}, {"{}", 0}, {"[]", 0}, {"null", 0}, {"7", 0}, {"\"a\"", 0},
 		{"{\"a\":}", 0}, {"{\"a\":1", 0}, {"{\"a\":1}}", 0}, {"{\"a\":1}\0", 8},
 		{"{\"a\":\"\xff\xfe\"}", 0}, {"{\"a\":\"\\ud800\"}", 0}, {"{\"a\":1e999}", 0},
-		{"\0\0\0\0", 4}, {deep, sizeof deep - 1}};
+		{"{\"a\":18446744073709551615}", 0}, {"\0\0\0\0", 4}, {deep, sizeof deep - 1}};
 	struct json_reader r;
 
 	memset(deep, '[', sizeof deep - 1);
@@ -387,6 +387,8 @@ static void what_is_no_answer_is_none(void **state)
 		open_all(1);
 		assert_null(telemetry_client_ask(of(n), "/a"));
 		assert_false(of(n)->greeted);
+		assert_string_equal(of(n)->refused,
+			*bad[i].say || bad[i].len ? "what it tells is no answer" : "");
 		assert_null(telemetry_client_ask(of(n), "/a"));
 		assert_false(telemetry_client_read(of(n), "/a", &r));
 		/* The other reader takes what is whole as far as it is read, and has no tree. */
