@@ -118,15 +118,26 @@ void telemetry_socket_sweep(const char *directory, const char *name)
 
 /**
  * Listen at a name of its own first: at its final one it would be taken for dead by others, between
- * bind() and listen().
+ * bind() and listen(). No other socket of the host has its inode's number, whatever a PID namespace
+ * calls the process.
  */
-static int telemetry_socket_begin(int dir, const char *temporary)
+static int telemetry_socket_begin(int dir, char temporary[TELEMETRY_NAME])
 {
-	struct sockaddr_un a = telemetry_socket_address(dir, temporary);
 	int fd = telemetry_socket_open(SOCK_NONBLOCK), rc;
+	struct sockaddr_un a;
+	struct stat st;
 
 	if (fd < 0)
 		return fd;
+	if (fstat(fd, &st) != 0) {
+		rc = -errno;
+		close(fd);
+		return rc;
+	}
+	snprintf(temporary, TELEMETRY_NAME, ".new." TELEMETRY_PREFIX "%llu",
+		(unsigned long long)st.st_ino);
+	a = telemetry_socket_address(dir, temporary);
+	/* One that was killed here may have left it. */
 	unlinkat(dir, temporary, 0);
 	/* The directory may be one that others may look into. bind() gives the file this mode. */
 	if (fchmod(fd, 0600) == 0 && bind(fd, (struct sockaddr *)&a, sizeof a) == 0 &&
@@ -164,7 +175,6 @@ int telemetry_socket_listen(const char *directory, char *name)
 
 	if (dir < 0)
 		return dir;
-	snprintf(temporary, sizeof temporary, ".new." TELEMETRY_PREFIX "%d", (int)getpid());
 	fd = telemetry_socket_begin(dir, temporary);
 	if (fd >= 0) {
 		rc = telemetry_socket_settle(dir, temporary, name);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,6 +141,57 @@ static void names_come_to_an_end(void **state)
 	}
 }
 
+struct one_of_many {
+	pthread_barrier_t *begin;
+	char name[TELEMETRY_NAME];
+	int fd;
+};
+
+static void *listen_at_once(void *arg)
+{
+	struct one_of_many *m = arg;
+
+	pthread_barrier_wait(m->begin);
+	m->fd = telemetry_socket_listen(directory, m->name);
+	return NULL;
+}
+
+/** Of one number, as in PID namespaces that share the directory, and at one time: each has its own
+ * name, and is found by it. */
+static void many_begin_at_once(void **state)
+{
+	struct one_of_many m[8];
+	pthread_barrier_t begin;
+	pthread_t thread[8];
+
+	assert_int_equal(pthread_barrier_init(&begin, NULL, 8), 0);
+	for (unsigned round = 0; round < 200; round++) {
+		for (unsigned i = 0; i < 8; i++) {
+			m[i] = (struct one_of_many){.begin = &begin};
+			assert_int_equal(
+				pthread_create(&thread[i], NULL, listen_at_once, &m[i]), 0);
+		}
+		for (unsigned i = 0; i < 8; i++)
+			pthread_join(thread[i], NULL);
+		for (unsigned i = 0; i < 8; i++) {
+			int client, server;
+
+			assert_true(m[i].fd >= 0);
+			client = telemetry_socket_connect(directory, m[i].name);
+			assert_true(client >= 0);
+			server = accept(m[i].fd, NULL, NULL);
+			assert_true(server >= 0);
+			close(server);
+			close(client);
+		}
+		for (unsigned i = 0; i < 8; i++) {
+			close(m[i].fd);
+			remove_socket(m[i].name);
+		}
+	}
+	pthread_barrier_destroy(&begin);
+}
+
 /** Messages keep their bounds, both ways, and who listens does not block. */
 static void messages_go_through(void **state)
 {
@@ -207,6 +259,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_are_unique, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_directory_with_a_long_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_come_to_an_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_begin_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(messages_go_through, setup, teardown),
 		cmocka_unit_test_setup_teardown(others_in_the_directory, setup, teardown),
 	};
