@@ -21,18 +21,29 @@
 #error "which processor does the device's library want?"
 #endif
 
+/* exec(3): where PATH is not set. */
+#define REACH_PATH "/bin:/usr/bin"
+
+/* What may be executed, and no directory, which may be "executed" too. */
+static bool reach_is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
 /* As execvp() finds it: the name itself, or the first in PATH. */
 static char *reach_find(const char *program)
 {
 	const char *all = getenv("PATH");
 	char *copy, *next, *path = NULL;
 
-	if (strchr(program, '/') || !all)
+	if (strchr(program, '/'))
 		return strdup(program);
-	copy = next = configuration_join(all, "", NULL);
+	copy = next = configuration_join(all ? all : REACH_PATH, "", NULL);
 	while (!path && next) {
 		path = configuration_join(strsep(&next, ":"), "/", program);
-		if (access(path, X_OK) != 0) {
+		if (!reach_is_program(path)) {
 			free(path);
 			path = NULL;
 		}
@@ -103,7 +114,7 @@ const char *reach_obstacle(const char *program, char **path)
 	int fd;
 
 	*path = reach_find(program);
-	fd = !*path || access(*path, X_OK) != 0 ? -1 : open(*path, O_RDONLY | O_CLOEXEC);
+	fd = !*path || !reach_is_program(*path) ? -1 : open(*path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
 	why = reach_look_at_elf(fd, *path);

@@ -47,11 +47,37 @@ static void programs_for_other_processors_are_not(void **state)
 	unlink(name);
 }
 
+/* As of a checkout of that name, beside what its group may write to. */
+static void a_directory_of_its_name_is_passed_over(void **state)
+{
+	char directory[] = "/tmp/uiw-reach.XXXXXX", name[64], path[128], *found;
+
+	assert_non_null(mkdtemp(directory));
+	snprintf(name, sizeof name, "%s/sh", directory);
+	assert_int_equal(mkdir(name, 0777), 0);
+	assert_int_equal(chmod(name, 02777), 0);
+	snprintf(path, sizeof path, "%s:/nonexistent:/bin", directory);
+	assert_int_equal(setenv("PATH", path, 1), 0);
+	assert_null(reach_obstacle("sh", &found));
+	assert_string_equal(found, "/bin/sh");
+	free(found);
+	assert_null(obstacle(name));
+	/* exec(3) has a list of its own then, and the working directory is not in it. */
+	assert_int_equal(unsetenv("PATH"), 0);
+	assert_int_equal(chdir(directory), 0);
+	assert_null(reach_obstacle("sh", &found));
+	assert_string_equal(found, "/bin/sh");
+	free(found);
+	assert_int_equal(rmdir(name), 0);
+	assert_int_equal(rmdir(directory), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_built_here_is_reached),
 		cmocka_unit_test(programs_for_other_processors_are_not),
+		cmocka_unit_test(a_directory_of_its_name_is_passed_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
