@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -110,15 +111,38 @@ static void capture_write_all(struct capture *c, const uint8_t *p, size_t len)
 	}
 }
 
+/**
+ * Empty it, unless another process captures into it: neither would leave a capture. A lock of the
+ * process, as a child after fork() has all copies of ours. @return 0, -EBUSY or another -errno.
+ */
+static int capture_take(int fd)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return 0;
+	if (fcntl(fd, F_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES))
+		return -EBUSY;
+	return ftruncate(fd, 0) == 0 ? 0 : -errno;
+}
+
 static int capture_create(struct capture *c)
 {
 	uint8_t head[CAPTURE_HEAD_MAX];
 	/* What is in it is for nobody else. */
-	int fd = own_file_open(c->path, O_WRONLY | O_TRUNC, 0600);
+	int fd = own_file_open(c->path, O_WRONLY, 0600), rc;
 
 	if (fd < 0)
 		return fd;
-	c->fd = fd_move_up(fd);
+	/* Before it has the lock, which any copy that is closed gives back. */
+	fd = fd_move_up(fd);
+	rc = capture_take(fd);
+	if (rc) {
+		close(fd);
+		return rc;
+	}
+	c->fd = fd;
 	c->written = 0;
 	capture_write_all(c, head, capture_head(head, "uiwarp " UIWARP_VERSION, c->ifname));
 	return 0;
@@ -153,7 +177,7 @@ static void capture_next_file(struct capture *c)
 	if (r) {
 		c->error = -r;
 		log_printf(c->log, LOG_LEVEL_ERROR, "capture: %s: %s: it ends here", c->path,
-			strerror(-r));
+			capture_strerror(r));
 	}
 }
 
@@ -287,8 +311,15 @@ int capture_open(const char *path, const char *ifname, uint64_t now, const struc
 
 const char *capture_strerror(int rc)
 {
-	return rc == -EFBIG ? "\"ulimit -f\" is below the 16 MiB of memory that it takes"
-			    : own_file_strerror(rc);
+	switch (rc) {
+	case -EFBIG:
+		return "\"ulimit -f\" is below the 16 MiB of memory that it takes";
+	case -EBUSY:
+		return "another process captures into it; \"%p\" in the name becomes the number "
+		       "of the process";
+	default:
+		return own_file_strerror(rc);
+	}
 }
 
 void capture_rotate(struct capture *c, uint64_t size, unsigned files)

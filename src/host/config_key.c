@@ -322,7 +322,8 @@ const struct config_key config_keys[] = {
 			"sent nor taken. Read again when it has changed. Refused if everybody "
 			"may read it."},
 	{"capture", CONFIG_IS_TEXT(capture, "the path of a pcapng file"), .absent = "none",
-		.text = "File for all that the stack sends and receives."},
+		.text = "File for all that the stack sends and receives, of one process: `%p` in "
+			"its name becomes the process's number."},
 	{"interface", CONFIG_IS_SWITCH(list_addresses), .initial = "on",
 		.text = "Show our addresses to programs that list the system's interfaces with "
 			"getifaddrs(3), as an interface with the device's name, once they use "

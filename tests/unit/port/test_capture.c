@@ -149,6 +149,40 @@ static void a_bad_path_is_refused(void **state)
 }
 
 /** It may have what a program has received. */
+/** By one configuration, perhaps: it is the first one's, and no lock of a child's after fork(). */
+static void another_process_has_one_of_its_own(void **state)
+{
+	struct capture *c, *again;
+	struct rte_mbuf *m = test_packet(pool, "0123456789abcdef", 15);
+	int status, rc;
+	pid_t child;
+
+	assert_int_equal(capture_open(path, "test", 0, NULL, &c), 0);
+	capture_packet(c, m, CAPTURE_IN, 0);
+	child = child_fork();
+	if (child == 0) {
+		rc = capture_open(path, "test", 0, NULL, &again);
+		_exit(rc == -EBUSY && strstr(capture_strerror(rc), "%p") ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	capture_packet(c, m, CAPTURE_IN, 0);
+	capture_close(c);
+	assert_int_equal(read_back().packets, 2);
+	/* The child that is left has copies of the descriptors. */
+	assert_int_equal(capture_open(path, "test", 0, NULL, &c), 0);
+	child = child_fork();
+	if (child == 0)
+		for (;;)
+			pause();
+	capture_close(c);
+	assert_int_equal(capture_open(path, "test", 0, NULL, &c), 0);
+	capture_close(c);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	rte_pktmbuf_free(m);
+}
+
 static void it_is_for_its_owner_alone(void **state)
 {
 	struct capture *c;
@@ -272,6 +306,7 @@ int main(void)
 		cmocka_unit_test(what_the_file_cannot_keep_up_with_is_counted),
 		cmocka_unit_test(it_rotates_by_size),
 		cmocka_unit_test(a_bad_path_is_refused),
+		cmocka_unit_test(another_process_has_one_of_its_own),
 		cmocka_unit_test(it_is_for_its_owner_alone),
 		cmocka_unit_test(a_full_disk_is_said_once),
 		cmocka_unit_test(the_reader_of_a_fifo_harms_nobody),
