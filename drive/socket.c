@@ -277,6 +277,16 @@ int uiwarp_tcp_getpeername(struct uiwarp_tcp *h, int n, struct sockaddr *a, sock
 	return 0;
 }
 
+/** TCP shows its queue in parts: s->unread may be less. */
+static size_t sock_unread(const struct sock *s)
+{
+	struct tcp_info t = {.bytes_received = s->taken};
+
+	if (s->llp)
+		tcp_get_info(s->llp, &t);
+	return (size_t)(t.bytes_received - s->taken) + s->rest_len - s->rest_at;
+}
+
 int uiwarp_tcp_set(struct uiwarp_tcp *h, int n, enum uiwarp_tcp_option option, int value)
 {
 	struct sock *s = sock_get(h, n);
@@ -309,7 +319,7 @@ int uiwarp_tcp_get(struct uiwarp_tcp *h, int n, enum uiwarp_tcp_option option, i
 		s->error = 0;
 		return 0;
 	case UIWARP_TCP_UNREAD:
-		*value = (int)(s->unread + s->rest_len - s->rest_at);
+		*value = (int)sock_unread(s);
 		return 0;
 	case UIWARP_TCP_UNACKED:
 		*value = s->llp ? (int)llp_unacked(s->llp) : 0;

@@ -5,6 +5,13 @@
 
 #include "drive/host.h"
 
+/** What readable() is to take. */
+struct sock_want {
+	uint8_t *to;
+	size_t room, got;
+	bool peek;
+};
+
 struct sock {
 	struct uiwarp_tcp *h;
 	int family;
@@ -28,13 +35,9 @@ struct sock {
 	int error;         /**< why it ended; negative errno, reported once */
 	size_t send_limit; /**< UIWARP_TCP_SEND_BUFFER; 0: none of its own */
 
-	size_t unread; /**< bytes in the LLP's queue */
-	/** The request of recv() to readable(). */
-	struct {
-		uint8_t *to;
-		size_t room, got;
-		bool peek;
-	} want;
+	size_t unread;         /**< bytes in the LLP's queue, of those that it has shown last */
+	uint64_t taken;        /**< bytes from there, in all */
+	struct sock_want want; /**< of who resumes the LLP now; no room: nothing is taken */
 	/** Unread bytes, saved when the peer closed its side. */
 	uint8_t *rest;
 	size_t rest_len, rest_at;

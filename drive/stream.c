@@ -29,6 +29,7 @@ static size_t sock_on_readable(
 	}
 	if (s->want.peek)
 		taken = 0;
+	s->taken += taken;
 	s->unread = total - taken;
 	*need = 0;
 	return taken;
@@ -39,23 +40,32 @@ static void sock_on_writable(void *user)
 	((struct sock *)user)->write_blocked = false;
 }
 
+/** From TCP's queue. The peer's end may be told in here, which takes the rest. */
+static size_t sock_take_unread(struct sock *s, void *buf, size_t len, bool peek)
+{
+	const struct sock_want outer = s->want;
+	size_t got;
+
+	s->want = (struct sock_want){.to = buf, .room = len, .peek = peek};
+	llp_resume(s->llp);
+	got = s->want.got;
+	s->want = outer;
+	return got;
+}
+
 /** Take what is unread into a buffer of our own: the connection may end at any moment now. */
 static void sock_save_unread(struct sock *s)
 {
 	/* TCP shows its queue in parts; each resume takes all that it shows until none is left. */
 	while (s->unread) {
-		uint8_t *more = realloc(s->rest, s->rest_len + s->unread);
+		size_t room = s->unread;
+		uint8_t *more = realloc(s->rest, s->rest_len + room);
 
 		if (!more)
 			return;
 		s->rest = more;
-		s->want.to = s->rest + s->rest_len;
-		s->want.room = s->unread;
-		s->want.got = 0;
 		s->unread = 0;
-		llp_resume(s->llp);
-		s->want.room = 0;
-		s->rest_len += s->want.got;
+		s->rest_len += sock_take_unread(s, s->rest + s->rest_len, room, false);
 	}
 }
 
@@ -160,18 +170,6 @@ static size_t sock_take_rest(struct sock *s, void *buf, size_t len, bool peek)
 	if (!peek)
 		s->rest_at += k;
 	return k;
-}
-
-static size_t sock_take_unread(struct sock *s, void *buf, size_t len, bool peek)
-{
-	s->want.to = buf;
-	s->want.room = len;
-	s->want.got = 0;
-	s->want.peek = peek;
-	llp_resume(s->llp);
-	s->want.room = 0;
-	s->want.peek = false;
-	return s->want.got;
 }
 
 ssize_t uiwarp_tcp_recv(struct uiwarp_tcp *h, int n, void *buf, size_t len, int flags)

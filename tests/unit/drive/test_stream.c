@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define LOTS (8u << 20)
+/* Of more packets than TCP shows in one call. */
+#define LONG_QUEUE 400000u
 
 static void pattern(uint8_t *p, size_t from, size_t n)
 {
@@ -217,6 +219,60 @@ static void a_socket_has_its_own_limit(void **state)
 	pair_end(&p);
 }
 
+/** More than TCP shows at a time waits, and then the peer's end: it is found at the last bytes. */
+static void reads_a_long_queue(struct pair *p, bool peek)
+{
+	struct uiwarp_tcp_info info;
+	uint8_t *in = malloc(LOTS), *out = malloc(LOTS);
+	size_t sent = 0, got = 0;
+	ssize_t r;
+	int l, a, b, unread;
+
+	l = pair_connect(p, AF_INET, "192.0.2.2", &a, &b);
+	pattern(out, 0, LOTS);
+	while (sent < LONG_QUEUE) {
+		r = uiwarp_tcp_send(p->a, a, out + sent, LONG_QUEUE - sent, 0);
+		sent += r > 0 ? (size_t)r : 0;
+		pair_run(p, MS);
+	}
+	pair_run(p, 1000 * MS);
+	assert_int_equal(uiwarp_tcp_close(p->a, a), 0);
+	pair_run(p, 1000 * MS);
+	uiwarp_tcp_info(p->b, b, &info);
+	assert_string_equal(info.state, "CLOSE-WAIT");
+	for (;;) {
+		assert_int_equal(uiwarp_tcp_get(p->b, b, UIWARP_TCP_UNREAD, &unread), 0);
+		assert_int_equal(unread, sent - got);
+		if (peek) {
+			r = uiwarp_tcp_recv(p->b, b, in, 10000, MSG_PEEK);
+			assert_in_range(r, 0, 10000);
+			assert_memory_equal(in, out + got, (size_t)r);
+		}
+		r = uiwarp_tcp_recv(p->b, b, in, 10000, 0);
+		assert_in_range(r, 0, 10000);
+		assert_memory_equal(in, out + got, (size_t)r);
+		got += (size_t)r;
+		if (!r)
+			break;
+	}
+	assert_int_equal(got, sent);
+	free(in);
+	free(out);
+	uiwarp_tcp_close(p->b, b);
+	uiwarp_tcp_close(p->b, l);
+}
+
+static void the_end_behind_a_long_queue(void **state)
+{
+	const struct uiwarp_tcp_config cfg = {.receive_buffer = 1 << 20, .send_buffer = 1 << 20};
+	struct pair p;
+
+	pair_init(&p, &cfg);
+	reads_a_long_queue(&p, false);
+	reads_a_long_queue(&p, true);
+	pair_end(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +283,7 @@ int main(void)
 		cmocka_unit_test(a_silent_peer_is_a_time_out),
 		cmocka_unit_test(shutdown_of_reading_waits_for_nothing),
 		cmocka_unit_test(a_socket_has_its_own_limit),
+		cmocka_unit_test(the_end_behind_a_long_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
