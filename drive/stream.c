@@ -155,7 +155,8 @@ ssize_t uiwarp_tcp_send(struct uiwarp_tcp *h, int n, const void *buf, size_t len
 	most = most < len ? most : len;
 	done = sock_queue(s, buf, most);
 	s->write_blocked = done < most;
-	if (!(flags & MSG_MORE))
+	/* Without room nothing more can share their segments, and no ACK would make any. */
+	if (!(flags & MSG_MORE) || done < len || !sock_send_room(s))
 		llp_push(s->llp);
 	host_round(h);
 	return done || !len ? (ssize_t)done : -EAGAIN;

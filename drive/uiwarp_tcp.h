@@ -179,7 +179,8 @@ UIWARP_TCP_API int uiwarp_tcp_connect(
 /**
  * Queue bytes, also while connecting (RFC 9293 section 3.10.2). There is no Nagle algorithm: the
  * bytes of a call are sent at once, if possible in segments of their own.
- * @param flags MSG_MORE: keep the bytes, to share segments with those of the next call.
+ * @param flags MSG_MORE: keep the bytes, to share segments with those of the next call. They go all
+ * the same when the room is used up.
  * @return how many were taken; -EAGAIN (no room: wait for POLLOUT); -ENOTCONN, -EPIPE (after
  *         shutdown or the end), -EBADF, or once the reason why the connection ended.
  */

@@ -109,6 +109,37 @@ static void more_waits_for_the_rest(void **state)
 	pair_end(&p);
 }
 
+/** What fills the buffer goes: nothing would make room for the next call else. */
+static void more_is_not_kept_for_ever(void **state)
+{
+	static char data[20000];
+	const size_t limit[] = {0, 3000};
+	struct pair p;
+	ssize_t r;
+	int l, a, b;
+
+	for (unsigned i = 0; i < 2; i++) {
+		pair_init(&p, NULL);
+		l = pair_connect(&p, AF_INET, "192.0.2.2", &a, &b);
+		assert_int_equal(uiwarp_tcp_set(p.a, a, UIWARP_TCP_SEND_BUFFER, (int)limit[i]), 0);
+		do
+			r = uiwarp_tcp_send(p.a, a, data, sizeof data, MSG_MORE);
+		while (r > 0);
+		assert_int_equal(r, -EAGAIN);
+		assert_false(uiwarp_tcp_poll(p.a, a) & POLLOUT);
+		pair_run(&p, 1000 * MS);
+		assert_int_not_equal(uiwarp_tcp_recv(p.b, b, data, sizeof data, 0), -EAGAIN);
+		while (uiwarp_tcp_recv(p.b, b, data, sizeof data, 0) > 0)
+			;
+		pair_run(&p, 1000 * MS);
+		assert_true(uiwarp_tcp_poll(p.a, a) & POLLOUT);
+		uiwarp_tcp_abort(p.a, a);
+		uiwarp_tcp_abort(p.b, b);
+		uiwarp_tcp_close(p.b, l);
+		pair_end(&p);
+	}
+}
+
 /* Bytes that were not read before both sides closed are still there. */
 static void the_end_does_not_take_the_bytes_away(void **state)
 {
@@ -279,6 +310,7 @@ int main(void)
 		cmocka_unit_test(much_data_arrives_whole),
 		cmocka_unit_test(peek_leaves_the_bytes),
 		cmocka_unit_test(more_waits_for_the_rest),
+		cmocka_unit_test(more_is_not_kept_for_ever),
 		cmocka_unit_test(the_end_does_not_take_the_bytes_away),
 		cmocka_unit_test(a_silent_peer_is_a_time_out),
 		cmocka_unit_test(shutdown_of_reading_waits_for_nothing),
