@@ -80,7 +80,10 @@ static void sock_on_eof(void *user)
 static void sock_on_closed(void *user, int error)
 {
 	struct sock *s = user;
+	struct ip_endpoint remote;
 
+	if (!s->bound)
+		llp_endpoints(s->llp, &s->local, &remote);
 	s->llp = NULL;
 	s->error = error;
 	s->unread = 0;

@@ -46,7 +46,8 @@ static void both_families_connect(void **state)
 
 static void refused_is_an_error_of_the_socket(void **state)
 {
-	struct sockaddr_storage e = endpoint("192.0.2.2", PORT);
+	struct sockaddr_storage e = endpoint("192.0.2.2", PORT), name, after;
+	socklen_t len = sizeof name, after_len = sizeof after;
 	struct pair p;
 	char buf[4];
 	int s, err = 0;
@@ -61,7 +62,11 @@ static void refused_is_an_error_of_the_socket(void **state)
 	assert_int_equal(uiwarp_tcp_connect(p.a, s, SA(e), sizeof e), -EALREADY);
 	assert_int_equal(uiwarp_tcp_poll(p.a, s), 0);
 	assert_int_equal(uiwarp_tcp_recv(p.a, s, buf, 4, 0), -EAGAIN);
+	assert_int_equal(uiwarp_tcp_getsockname(p.a, s, SA(name), &len), 0);
 	pair_carry(&p);
+	assert_int_equal(uiwarp_tcp_getsockname(p.a, s, SA(after), &after_len), 0);
+	assert_int_equal(after_len, len);
+	assert_memory_equal(&after, &name, len);
 	assert_int_equal(uiwarp_tcp_poll(p.a, s), POLLIN | POLLOUT | POLLHUP | POLLERR);
 	assert_int_equal(uiwarp_tcp_get(p.a, s, UIWARP_TCP_ERROR, &err), 0);
 	assert_int_equal(err, ECONNREFUSED);
