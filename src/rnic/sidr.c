@@ -311,14 +311,18 @@ void sidr_fini(struct rnic_ep *ep)
 int sidr_listen(struct rnic_ep *ep)
 {
 	const struct ud_port_user user = sidr_user(ep->rnic);
+	int rc = sidr_is_listened(ep)
+			 ? -EADDRINUSE
+			 : sidr_port_get(ep->rnic, ep->bound.port, &user, &ep->sidr->port);
 
-	return sidr_is_listened(ep)
-		       ? -EADDRINUSE
-		       : sidr_port_get(ep->rnic, ep->bound.port, &user, &ep->sidr->port);
+	if (!rc)
+		sidr_enter(ep->sidr, &ep->rnic->sidr->listeners);
+	return rc;
 }
 
 void sidr_unlisten(struct rnic_ep *ep)
 {
+	sidr_leave(ep->sidr);
 	sidr_port_put(ep->sidr->port);
 	ep->sidr->port = NULL;
 }

@@ -26,7 +26,7 @@ LIST_HEAD(sidr_list, sidr);
 /** Of an endpoint. */
 struct sidr {
 	struct rnic_ep *ep;
-	LIST_ENTRY(sidr) link; /**< of the service's asking or requests, if listed */
+	LIST_ENTRY(sidr) link; /**< of one of the service's lists, if listed */
 	bool listed;
 	struct sidr_port *port; /**< it listens there, or its request has come there; or NULL */
 	uint64_t number;        /**< of the request */
@@ -50,6 +50,7 @@ struct sidr_service {
 	LIST_HEAD(, sidr_port) ports;
 	struct sidr_port *client; /**< requests are made from here; NULL: none was made yet */
 	struct siphash_key key;
+	struct sidr_list listeners;              /**< few among many endpoints */
 	struct sidr_list asking[SIDR_BUCKETS];   /**< active, by number */
 	struct sidr_list requests[SIDR_BUCKETS]; /**< passive, by number and who has asked */
 };

@@ -42,11 +42,10 @@ static bool sidr_is_free(
 
 bool sidr_is_listened(const struct rnic_ep *ep)
 {
-	const struct rnic_ep *other;
+	const struct sidr *other;
 
-	LIST_FOREACH (other, &ep->rnic->eps, link)
-		if (other != ep && other->sidr && other->state == EP_LISTENING &&
-			sidr_overlap(other, &ep->bound, ep->v6only))
+	LIST_FOREACH (other, &ep->rnic->sidr->listeners, link)
+		if (sidr_overlap(other->ep, &ep->bound, ep->v6only))
 			return true;
 	return false;
 }
@@ -71,10 +70,13 @@ int sidr_reserve(struct rnic_ep *ep, struct ip_endpoint *at, bool reuse, bool v6
 
 struct rnic_ep *sidr_listener(const struct rnic *r, const struct ip_endpoint *at)
 {
-	struct rnic_ep *ep, *wild = NULL;
+	struct rnic_ep *wild = NULL;
+	const struct sidr *s;
 
-	LIST_FOREACH (ep, &r->eps, link) {
-		if (!ep->sidr || ep->state != EP_LISTENING || ep->bound.port != at->port)
+	LIST_FOREACH (s, &r->sidr->listeners, link) {
+		struct rnic_ep *ep = s->ep;
+
+		if (ep->bound.port != at->port)
 			continue;
 		if (ip_addr_equal(&ep->bound.addr, &at->addr))
 			return ep;

@@ -13,6 +13,9 @@
 
 #include "sidr_wire.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #define PORT 7000
 
 static struct pair *const pair = &sidr_wire.pair;
@@ -190,6 +193,31 @@ static void the_most_specific(void **state)
 	rnic_ep_destroy(first);
 }
 
+/* Strangers ask, and there may be many endpoints: those that listen alone are looked at. */
+static void looks_at_listeners_alone(void **state)
+{
+	static const struct binding b = {.addr = "10.0.0.1"};
+	struct rnic_ep *listener = bind(&b, PORT, 0), *other, *last = listener;
+	struct ip_endpoint here = at("10.0.0.1", PORT), free = at("10.0.0.1", PORT + 1);
+	long page = sysconf(_SC_PAGESIZE);
+
+	assert_true(page >= (long)sizeof *other);
+	other = mmap(
+		NULL, (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(other, MAP_FAILED);
+	assert_int_equal(rnic_ep_listen(listener, 0), 0);
+	while (LIST_NEXT(last, link))
+		last = LIST_NEXT(last, link);
+	LIST_INSERT_AFTER(last, other, link);
+	assert_int_equal(mprotect(other, (size_t)page, PROT_NONE), 0);
+	assert_ptr_equal(sidr_listener(pair->a.rnic, &here), listener);
+	assert_null(sidr_listener(pair->a.rnic, &free));
+	assert_int_equal(mprotect(other, (size_t)page, PROT_READ | PROT_WRITE), 0);
+	LIST_REMOVE(other, link);
+	munmap(other, (size_t)page);
+	rnic_ep_destroy(listener);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -203,6 +231,7 @@ int main(void)
 		TEST(rebinding),
 		TEST(taken_elsewhere),
 		TEST(the_most_specific),
+		TEST(looks_at_listeners_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
