@@ -76,8 +76,7 @@ static void sidr_ask(struct sidr *s)
 	sidr_send(ep->rnic->sidr->client, &ep->local.addr, &ep->remote, s->message);
 	timer_start(&ep->rnic->engine->wheel, &s->again,
 		now + s->wait < s->deadline ? now + s->wait : s->deadline);
-	if (s->wait < SIDR_WAIT_LAST_NS)
-		s->wait *= 2;
+	s->wait = s->wait < SIDR_WAIT_LAST_NS / 2 ? s->wait * 2 : SIDR_WAIT_LAST_NS;
 }
 
 static void sidr_on_again(struct timer *t, uint64_t now)

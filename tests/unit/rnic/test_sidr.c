@@ -259,6 +259,22 @@ static void nobody_answers(void **state)
 	assert_int_equal(sidr_wire.n_sent, n);
 }
 
+/* After 6.3 s each 4 s: a start-up may be given longer than the usual 10 s. */
+static void asks_no_less_often(void **state)
+{
+	resolve(pair->a.ep);
+	pair->a.rnic->start_timeout = 60000 * PAIR_MS;
+	assert_int_equal(ask(pair->a.ep, "", 0), 0);
+	pair_advance(pair, 7000);
+	assert_int_equal(sidr_wire.n_sent, 7);
+	for (unsigned i = 8; i < 21; i++) {
+		pair_advance(pair, 4000);
+		assert_int_equal(sidr_wire.n_sent, i);
+	}
+	pair_advance(pair, 2000);
+	assert_int_equal(pair_last(&pair->a)->status, -ETIMEDOUT);
+}
+
 /* The port is not open: ICMP says so. Open, and nobody listens at that address: we do. */
 static void nobody_listens(void **state)
 {
@@ -389,6 +405,7 @@ int main(void)
 		TEST(listener_destroyed),
 		TEST(lost),
 		TEST(nobody_answers),
+		TEST(asks_no_less_often),
 		TEST(all_stand_still),
 		TEST(nobody_listens),
 		TEST(forged_answers),
