@@ -79,7 +79,8 @@ struct uiwarp_tcp_config {
 	/** Send what the window allows at once, as Linux does without its `fq`. bbr is always
 	 * paced. */
 	bool no_pacing;
-	/** One line of log, without its newline. May be NULL. */
+	/** One line of log, without its newline. May be NULL. It comes from within a call for the
+	 * host, and makes none itself. */
 	void (*log)(void *ctx, const char *line);
 	void *log_ctx;
 };
@@ -153,17 +154,18 @@ UIWARP_TCP_API void uiwarp_tcp_advance(struct uiwarp_tcp *h, uint64_t now);
 /** @param family AF_INET or AF_INET6. @return a socket, -EAFNOSUPPORT, -ENOMEM. */
 UIWARP_TCP_API int uiwarp_tcp_socket(struct uiwarp_tcp *h, int family);
 
-/** @return 0, -EBADF, -EINVAL, -EADDRINUSE, -EADDRNOTAVAIL. */
+/** @return 0, -EBADF, -EINVAL, -EADDRINUSE, -EADDRNOTAVAIL, -ENOMEM. */
 UIWARP_TCP_API int uiwarp_tcp_bind(
 	struct uiwarp_tcp *h, int s, const struct sockaddr *a, socklen_t len);
 
 /**
  * @param backlog limit of connections in handshake, and of those that wait for accept().
- * @return 0, -EBADF, -EINVAL (not bound, or connected), -EADDRINUSE.
+ * @return 0, -EBADF, -EINVAL (not bound, or connected), -EADDRINUSE, -ENOMEM.
  */
 UIWARP_TCP_API int uiwarp_tcp_listen(struct uiwarp_tcp *h, int s, int backlog);
 
-/** @return a socket, -EAGAIN, -EBADF, -EINVAL (does not listen). @p a and @p len may be NULL.
+/** @return a socket, -EAGAIN, -EBADF, -EINVAL (does not listen), -ENOMEM (it still waits). @p a and
+ * @p len may be NULL.
  * The peer may have reset the connection already: they tell its address all the same. */
 UIWARP_TCP_API int uiwarp_tcp_accept(
 	struct uiwarp_tcp *h, int s, struct sockaddr *a, socklen_t *len);
