@@ -232,10 +232,16 @@ static unsigned mr_right_for(unsigned access)
 	return 0;
 }
 
-/** RFC 5041 section 8.2: both ways to associate an STag with streams. */
-static bool mr_is_of(const struct rnic_mr *mr, const struct rnic_qp *qp)
+/** Whose memory an access may reach. What an SRQ receives goes to memory of the SRQ's PD. */
+static const struct rnic_pd *mr_pd_for(const struct rnic_qp *qp, unsigned access)
 {
-	return mr->pd == qp->pd && (!mr->only || mr->only == qp);
+	return access & RDMAP_ACCESS_LOCAL_WRITE && qp->srq ? qp->srq->pd : qp->pd;
+}
+
+/** RFC 5041 section 8.2: both ways to associate an STag with streams. */
+static bool mr_is_of(const struct rnic_mr *mr, const struct rnic_qp *qp, const struct rnic_pd *pd)
+{
+	return mr->pd == pd && (!mr->only || mr->only == qp);
 }
 
 /**
@@ -264,7 +270,7 @@ int mr_check(const struct rnic_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
 
 	if (!mr || !mr->valid)
 		return -ENOENT;
-	if (!mr_is_of(mr, qp))
+	if (!mr_is_of(mr, qp, mr_pd_for(qp, access)))
 		return -EPERM;
 	*mem = mr->mem;
 	if (!len)
@@ -333,7 +339,7 @@ int mr_invalidate(const struct rnic_qp *qp, uint32_t stag, bool remote)
 
 	if (!mr || !mr->valid)
 		return -ENOENT;
-	if (!mr_is_of(mr, qp))
+	if (!mr_is_of(mr, qp, qp->pd))
 		return -EPERM;
 	if (mr->window && !mr->only)
 		return -EACCES;

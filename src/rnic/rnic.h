@@ -306,6 +306,7 @@ int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only);
 /* ---- shared receive queues --------------------------------------------------------------- */
 
 /**
+ * @param pd of the memory that its elements name; its QPs may be of other PDs.
  * @param max_wr elements at least, @p max_sge scatter/gather elements of each.
  * @param limit see rnic_srq_set_limit(), but an SRQ that is new and empty tells of nothing.
  * @param context of RNIC_EVENT_SRQ_LIMIT.

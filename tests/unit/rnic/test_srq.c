@@ -251,6 +251,34 @@ static void an_empty_srq_ends_the_stream(void **state)
 	finish(p, srq);
 }
 
+/** That of the QPs may be another. */
+static void memory_is_of_the_pd_of_the_srq(void **state)
+{
+	struct pair *p = *state;
+	struct side of_srq = p->b;
+	struct rnic_srq *srq;
+
+	assert_int_equal(rnic_pd_alloc(p->b.rnic, &of_srq.pd), 0);
+	assert_int_equal(rnic_mr_reg(of_srq.pd, p->b.buf, PAIR_BUF, (uintptr_t)p->b.buf,
+				 RNIC_ACCESS_LOCAL_WRITE, &of_srq.mr),
+		0);
+	assert_int_equal(rnic_srq_create(of_srq.pd, 8, 2, 0, &p->b, &srq), 0);
+	assert_int_equal(rnic_qp_destroy(p->b.qp), 0);
+	p->b.qp = pair_qp(&p->b, p->b.cq, srq);
+	pair_connect(p);
+	post(&of_srq, srq, 10, 0, 100);
+	post(&p->b, srq, 11, 0, 100);
+	memcpy(p->a.buf, "one", 4);
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_SEND, 0, 4, 0, 0);
+	pair_expect(p, &p->b, 10, RDMAP_WC_SUCCESS);
+	assert_string_equal((char *)p->b.buf, "one");
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_SEND, 0, 4, 0, 0);
+	pair_expect(p, &p->b, 11, RDMAP_WC_LOC_PROT_ERR);
+	finish(p, srq);
+	assert_int_equal(rnic_mr_dereg(of_srq.mr), 0);
+	assert_int_equal(rnic_pd_dealloc(of_srq.pd), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +301,8 @@ int main(void)
 			a_qp_that_is_reset_gives_its_room_back, pair_setup_apart, pair_teardown),
 		cmocka_unit_test_setup_teardown(
 			an_empty_srq_ends_the_stream, pair_setup_apart, pair_teardown),
+		cmocka_unit_test_setup_teardown(
+			memory_is_of_the_pd_of_the_srq, pair_setup_apart, pair_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
