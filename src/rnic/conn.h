@@ -86,7 +86,7 @@ struct conn_end {
 	int status;                       /**< 0, or negative errno */
 	const struct mpa_start *rejected; /**< the peer's rejecting MPA reply, or NULL */
 	enum rnic_failure_mapper mapper;  /**< the peer's port mapper, if it is to blame */
-	bool own;                         /**< our program has ended its QP */
+	bool own;                         /**< our program has ended its QP, or made it fail */
 };
 
 /**

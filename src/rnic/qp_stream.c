@@ -128,6 +128,13 @@ static bool qp_stream_is_request_error(const struct rdmap_end *e)
 	       (e->layer == RDMAP_LAYER_DDP && e->etype == DDP_ERROR_INVALID_QN >> 8);
 }
 
+/** A request of our program, or its memory, is at fault, and nothing that the peer has sent. */
+static bool qp_stream_is_own_error(const struct rdmap_end *e)
+{
+	return e->kind == RDMAP_END_TERMINATE_TX && e->layer == RDMAP_LAYER_RDMA &&
+	       e->etype == RDMAP_ETYPE_CATASTROPHIC;
+}
+
 /**
  * The asynchronous event for a Terminate: an error in what the peer did to us is an access or
  * request error, as verbs have it at the responder. A connection that merely went away is the CM's
@@ -177,7 +184,7 @@ void qp_note_end(struct rnic_qp *qp, const struct rdmap_end *e)
 static void qp_stream_ended(void *user, const struct rdmap_end *e)
 {
 	struct rnic_qp *qp = user;
-	struct conn_end end = {.status = 0};
+	struct conn_end end = {.own = qp_stream_is_own_error(e)};
 
 	qp_stream_log_end(qp, e);
 	qp_note_end(qp, e);

@@ -150,7 +150,8 @@ struct rnic_failure {
 /**
  * @p fn is called for each attempt to resolve or connect that fails below MPA: there is no answer,
  * TCP is refused, or the port mapper has not told the way. It is not called when the peer's program
- * rejects, nor when our own ends the QP meanwhile. Called under the engine's lock. May be NULL.
+ * rejects, nor when our own ends the QP meanwhile, or makes it fail. Called under the engine's
+ * lock. May be NULL.
  */
 void rnic_set_failure_handler(
 	struct rnic *r, void (*fn)(void *arg, const struct rnic_failure *f), void *arg);

@@ -150,6 +150,31 @@ static void test_posted_before(void **state)
 	pair_expect(&p, &p.a, 1, RDMAP_WC_SUCCESS);
 }
 
+static void count_failure(void *arg, const struct rnic_failure *f)
+{
+	++*(unsigned *)arg;
+}
+
+/** The peer is not to blame for it, in the log or at its own end. */
+static void test_posted_before_and_wrong(void **state)
+{
+	unsigned failures = 0;
+
+	rnic_set_failure_handler(p.a.rnic, count_failure, &failures);
+	paired_rtr(&p.b);
+	paired_rtr(&p.a);
+	assert_int_equal(rnic_sq_begin(p.a.qp), 0);
+	*rnic_sq_next(p.a.qp) = (struct rdmap_wqe){.wr_id = 1, .op = RDMAP_WR_LOCAL_INV};
+	rnic_sq_commit(p.a.qp);
+	rnic_sq_end(p.a.qp);
+	pair_advance(&p, 1000);
+	pair_expect(&p, &p.a, 1, RDMAP_WC_LOC_PROT_ERR);
+	assert_int_equal(paired_state(&p.a), RNIC_QP_ERROR);
+	assert_int_equal(pair_count_async(&p.a, RNIC_EVENT_QP_FATAL), 1);
+	assert_int_equal(failures, 0);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_RTR);
+}
+
 /* ---- again and again ------------------------------------------------------------------------ */
 
 static void test_reuse(void **state)
@@ -575,6 +600,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_who_waits_comes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rtr_is_enough, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_posted_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_posted_before_and_wrong, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reuse, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_reuse_while_the_other_is_busy, setup, teardown),
