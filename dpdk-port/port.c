@@ -234,6 +234,17 @@ unsigned port_backlog(const struct port *p)
 	return p->backlog;
 }
 
+uint32_t port_queue_end(const struct port *p)
+{
+	return p->tail;
+}
+
+bool port_is_past(const struct port *p, uint32_t end)
+{
+	/* An end of long ago is not between the two, however often they have wrapped. */
+	return end == p->head || end - p->head > p->tail - p->head;
+}
+
 /** A copy of @p m in its place, in one piece. @return NULL: it is lost. */
 static struct rte_mbuf *port_copy_parts(struct port *p, struct rte_mbuf *m)
 {

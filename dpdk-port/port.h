@@ -110,11 +110,23 @@ void port_tx(struct port *p, struct rte_mbuf *m);
 /** Send what is queued. Frames without room in the port stay queued while its link is up. */
 void port_flush(struct port *p);
 
+/**
+ * Frames that wait for the driver, as burst or backlog. A power of two. It holds the full windows
+ * of several connections, so that a peer that is not scheduled for a moment costs no losses.
+ */
+#define PORT_QUEUE 8192u
+
 /** Frames wait for port_flush(). */
 bool port_has_queued(const struct port *p);
 
 /** Queued frames that had no room in the port at the last flush. */
 unsigned port_backlog(const struct port *p);
+
+/** The end of what is queued by now, to be asked about by port_is_past(). */
+uint32_t port_queue_end(const struct port *p);
+
+/** Does nothing wait any more that was queued before @p end? */
+bool port_is_past(const struct port *p, uint32_t end);
 
 /**
  * Link state according to the driver, without waiting. One that has changed is told to be down for

@@ -14,12 +14,6 @@
 
 #define PORT_BURST 32u
 
-/**
- * Frames that wait for the driver, as burst or backlog. A power of two. It holds the full windows
- * of several connections, so that a peer that is not scheduled for a moment costs no losses.
- */
-#define PORT_QUEUE 8192u
-
 struct port {
 	uint16_t id;
 	bool link_up;      /**< at the last look; for what sends, receives and sleeps */

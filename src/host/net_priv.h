@@ -117,9 +117,11 @@ struct net {
 	struct tcp_stack *tcp;
 	uint16_t ud_port;
 	struct udp_out ud_out;
-	bool connected;     /**< somebody was, when the thread stopped */
-	bool told_unfilled; /**< of frames with unfilled checksums, once */
-	bool told_cut;      /**< of packets that were cut off, once */
+	unsigned ud_waiting;   /**< datagrams that wait for the port, at most */
+	uint32_t ud_queue_end; /**< port_queue_end() behind the last of them */
+	bool connected;        /**< somebody was, when the thread stopped */
+	bool told_unfilled;    /**< of frames with unfilled checksums, once */
+	bool told_cut;         /**< of packets that were cut off, once */
 };
 
 /**

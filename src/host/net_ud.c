@@ -14,6 +14,11 @@
 
 #define NET_UD_IP_LEN  40 /* the larger header */
 #define NET_UD_UDP_LEN 8
+/**
+ * Of the buffers, in 1/n, those whose datagrams may wait for a port of our own, and not more than
+ * half of its queue: TCP has 3/8 for each direction, and stands in that queue, too.
+ */
+#define NET_UD_SHARE 8
 
 /* ---- who is let in ------------------------------------------------------------------------- */
 
@@ -151,6 +156,13 @@ static void net_ud_own_close(void *ctx)
 	udp_close(n->ip, n->ud_port);
 }
 
+static bool net_ud_own_has_room(struct net *n)
+{
+	if (port_is_past(n->port, n->ud_queue_end))
+		n->ud_waiting = 0;
+	return n->ud_waiting < RTE_MIN(port_pool(n->port)->size / NET_UD_SHARE, PORT_QUEUE / 2);
+}
+
 static int net_ud_own_begin(
 	void *ctx, const struct ud_path *path, uint16_t port, size_t len, uint8_t **room)
 {
@@ -160,7 +172,8 @@ static int net_ud_own_begin(
 		.tos = path->tos,
 		.ttl = net_ud_ttl(n, path),
 		.len = len};
-	int rc = udp_begin(n->ip, &n->ud_out, &d, room, n->engine.now);
+	int rc = net_ud_own_has_room(n) ? udp_begin(n->ip, &n->ud_out, &d, room, n->engine.now)
+					: -EAGAIN;
 
 	return rc == -ENOMEM ? -EAGAIN : rc;
 }
@@ -170,6 +183,8 @@ static void net_ud_own_commit(void *ctx, uint16_t sum)
 	struct net *n = ctx;
 
 	(void)udp_commit(n->ip, &n->ud_out, sum, n->engine.now);
+	n->ud_waiting++;
+	n->ud_queue_end = port_queue_end(n->port);
 }
 
 static void net_ud_own_cancel(void *ctx)

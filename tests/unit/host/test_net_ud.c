@@ -8,6 +8,7 @@
 /* After the four that it needs. */
 #include <cmocka.h>
 
+#include "host/net_priv.h"
 #include "host/net_ud_port.h"
 #include "net_ud_fixture.h"
 
@@ -30,6 +31,27 @@ static void test_port(void **state)
 	assert_int_equal(say(n, "10.0.0.9", "10.0.0.2", 61525, "x", 1), -EADDRNOTAVAIL);
 	assert_int_equal(say(n, "10.0.0.1", "10.0.0.1", 61525, text, sizeof text), -EMSGSIZE);
 	net_ud(n)->prepare(net_ud(n)->ctx, &(struct ip_addr){.b = {0xfd, [15] = 9}});
+	finish(n);
+}
+
+/* Nobody takes what the port has been given: buffers stay for others, and nothing is lost. */
+static void test_slow_port(void **state)
+{
+	static const char *const set[] = {
+		"port=net_ring5", "address=10.0.0.1/24", "memory=16", "log=error"};
+	struct net *n = start(set, 4);
+	unsigned buffers = port_pool(n->port)->size, sent = 0;
+
+	open_at(n, 61525);
+	while (sent < 20000 && !say(n, "10.0.0.1", "239.1.2.3", 61525, "x", 1))
+		sent++;
+	/* The port's own ring has room for 1023. */
+	assert_in_range(sent, buffers / 8, 1023 + buffers / 8);
+	assert_true(rte_mempool_in_use_count(port_pool(n->port)) < buffers / 2);
+	for (unsigned more = 0; more < 5000; more++)
+		while (say(n, "10.0.0.1", "239.1.2.3", 61525, "x", 1))
+			(void)engine_drive(net_engine(n));
+	assert_int_equal(port_get_stats(n->port)->tx_dropped, 0);
 	finish(n);
 }
 
@@ -231,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_tls),
 		cmocka_unit_test(test_no_tls),
 		cmocka_unit_test(test_port),
+		cmocka_unit_test(test_slow_port),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

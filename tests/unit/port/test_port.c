@@ -106,6 +106,49 @@ static void frames_go_out_at_flush_or_by_the_burst(void **state)
 	port_close(p);
 }
 
+/** What is queued by now has left when @p n frames have been taken. */
+static void leaves_with(struct port *p, unsigned n)
+{
+	uint32_t end = port_queue_end(p);
+	struct rte_mbuf *got[32];
+
+	for (unsigned i = 0; i < n; i++) {
+		assert_false(port_is_past(p, end));
+		assert_int_equal(port_rx(p, got, 1), 1);
+		rte_pktmbuf_free(got[0]);
+		port_flush(p);
+	}
+	assert_true(port_is_past(p, end));
+}
+
+static void what_is_queued_is_past_when_it_has_left(void **state)
+{
+	static const uint32_t at[] = {0, UINT32_MAX - 3, INT32_MAX - 3};
+	struct port *p = open_port("net_ring4");
+	uint32_t frames = 0;
+
+	assert_true(port_is_past(p, port_queue_end(p)));
+	while (!port_backlog(p)) {
+		port_tx(p, frame(p, frames++));
+		port_flush(p);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		port_drop(p);
+		p->head = p->tail = at[i];
+		for (unsigned k = 0; k < 10; k++)
+			port_tx(p, frame(p, frames++));
+		leaves_with(p, 10);
+		/* What was before, and what is not queued yet. */
+		for (unsigned k = 0; k < 5; k++)
+			port_tx(p, frame(p, frames++));
+		assert_true(port_is_past(p, p->head));
+		assert_true(port_is_past(p, p->head - 1));
+		assert_true(port_is_past(p, p->tail + 1));
+		assert_false(port_is_past(p, p->head + 1));
+	}
+	port_close(p);
+}
+
 static void a_full_port_keeps_order_and_drops_the_newest(void **state)
 {
 	struct port *p = open_port("net_ring1");
@@ -527,6 +570,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_memif_client_waits_for_its_server),
 		cmocka_unit_test(frames_go_out_at_flush_or_by_the_burst),
+		cmocka_unit_test(what_is_queued_is_past_when_it_has_left),
 		cmocka_unit_test(a_full_port_keeps_order_and_drops_the_newest),
 		cmocka_unit_test(a_port_may_be_pulled_out),
 		cmocka_unit_test(a_link_that_is_down_keeps_nothing),
