@@ -42,7 +42,7 @@ static unsigned reads_under_way(const struct foreign_rnic *p, const struct reque
 	unsigned n = 0;
 
 	for (const struct request *q = p->world->request; q < before; q++)
-		n += request_is_read(q) && !q->answered;
+		n += request_is_read(q) && !world_has_answered(p->world, q);
 	return n;
 }
 

@@ -17,8 +17,7 @@ static void succeeded(struct foreign_host *h, struct request *q)
 
 	if (h->send_failed)
 		return world_wrong(h->world, "a request succeeds behind one that failed");
-	if (request_is_read(q) && !q->answered &&
-		!(q->late_answered && world_takes_answers_only(h->world)))
+	if (request_is_read(q) && !world_has_answered(h->world, q))
 		return world_wrong(h->world, "a Read or Atomic succeeds that was not answered");
 	q->done = true;
 	if (request_is_read(q))

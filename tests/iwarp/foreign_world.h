@@ -176,6 +176,12 @@ static inline bool world_takes_answers_only(const struct foreign_world *w)
 	       !w->delivery[w->receives_closed].late;
 }
 
+/** The host may have taken the answer to @p q. */
+static inline bool world_has_answered(const struct foreign_world *w, const struct request *q)
+{
+	return q->answered || (q->late_answered && world_takes_answers_only(w));
+}
+
 static inline bool request_is_local(const struct request *q)
 {
 	return q->kind == REQUEST_BIND || q->kind == REQUEST_INVALIDATE;
