@@ -112,25 +112,38 @@ static void stat_process_ask_list(
 	p->told[list] = telemetry_client_list(c, command, &p->list[list]);
 }
 
-bool stat_process_collect(struct stat_process *p, struct telemetry_client *c, bool metrics)
+/** What its engine is asked for. */
+static void stat_process_ask_engine(
+	struct stat_process *p, struct telemetry_client *c, bool metrics)
 {
-	json_t *info = telemetry_client_ask(c, "/uiwarp/info");
-
-	*p = (struct stat_process){.about = info ? json_object() : NULL};
-	if (!info)
-		return false;
-	json_object_set_new(p->about, "info", info);
-	json_object_set_new(p->about, "socket", json_string(c->name));
-	json_object_set_new(p->about, "directory", json_string(telemetry_client_directory(c)));
 	stat_process_ask(p, c, "stats", "/uiwarp/stats");
 	stat_process_ask(p, c, "rnic", "/uiwarp/rnic");
 	stat_process_ask_list(p, c, STAT_CONNECTIONS);
 	stat_process_ask_list(p, c, STAT_QPS);
 	stat_process_index(p);
 	stat_process_ask_list(p, c, STAT_CQS);
+	if (!metrics)
+		stat_process_ask_list(p, c, STAT_MRS);
+}
+
+bool stat_process_collect(struct stat_process *p, struct telemetry_client *c, bool metrics)
+{
+	json_t *info = telemetry_client_ask(c, "/uiwarp/info");
+	/* Its engine is stuck, perhaps, of which the log may tell. */
+	bool stuck = telemetry_client_error(info, "error", c->refused, sizeof c->refused);
+
+	*p = (struct stat_process){.about = info && !(stuck && metrics) ? json_object() : NULL};
+	if (!p->about) {
+		json_decref(info);
+		return false;
+	}
+	json_object_set_new(p->about, "info", info);
+	json_object_set_new(p->about, "socket", json_string(c->name));
+	json_object_set_new(p->about, "directory", json_string(telemetry_client_directory(c)));
+	if (!stuck)
+		stat_process_ask_engine(p, c, metrics);
 	if (metrics)
 		return true;
-	stat_process_ask_list(p, c, STAT_MRS);
 	stat_process_ask(p, c, "config", "/uiwarp/config");
 	stat_process_ask(p, c, "log", "/uiwarp/log");
 	return true;

@@ -30,9 +30,10 @@ struct stat_process {
 };
 
 /**
- * Ask for all of it.
+ * Ask for all of it; of one that does not even tell who it is, only for what needs no engine. What
+ * it refuses to tell is in the client's `refused`.
  * @param metrics only what is asked of it for stat_prometheus().
- * @return false: the process has gone, or it is empty for another reason.
+ * @return false: the process has gone or has no metrics, or it is empty for another reason.
  */
 bool stat_process_collect(struct stat_process *p, struct telemetry_client *c, bool metrics);
 

@@ -2,6 +2,7 @@
 #include "tools/telemetry_client.h"
 
 #include "base/tasks.h"
+#include "host/telemetry.h"
 #include "tools/terminal_text.h"
 
 #include <errno.h>
@@ -229,6 +230,18 @@ static bool telemetry_client_is_endless(const struct telemetry_client_pages *p)
 	return true;
 }
 
+/** It does not tell: why is kept. That it has no such list, as one without an RNIC, is no fault. */
+static bool telemetry_client_is_refused(struct telemetry_client *c, const json_t *page)
+{
+	char why[sizeof c->refused];
+
+	if (!telemetry_client_error(page, "error", why, sizeof why) ||
+		strcmp(why, TELEMETRY_UNKNOWN) == 0)
+		return false;
+	memcpy(c->refused, why, sizeof why);
+	return true;
+}
+
 /** Keep the items of a page. @return false: there is no memory for them. */
 static bool telemetry_client_keep(struct json_list *to, const json_t *items)
 {
@@ -247,10 +260,9 @@ static bool telemetry_client_take_page(
 	struct telemetry_client *c = p->client;
 	size_t kept = c->kept, size = to->size;
 	json_t *page = telemetry_client_ask(c, p->request);
-	/* A process without an RNIC has no such list. */
 	const json_t *items = json_object_get(page, "items");
 	json_int_t number = json_integer_value(json_object_get(page, "next"));
-	bool good = page != NULL;
+	bool good = page && !telemetry_client_is_refused(c, page);
 
 	p->pages++;
 	p->items += (unsigned)json_array_size(items);

@@ -15,15 +15,16 @@
 struct telemetry_client {
 	pid_t pid;
 	char name[TELEMETRY_NAME];
-	unsigned place;   /**< of its name: which directory */
-	int fd;           /**< -1: the connection is over; -EAGAIN: too many others wait for one */
-	bool greeted;     /**< else it says nothing: it is stopped, or stuck */
-	bool waited;      /**< in vain; its greeting may come later */
-	size_t room;      /**< the longest answer */
-	char refused[80]; /**< the error that telemetry_client_read() has got last, or "" */
-	bool excessive;   /**< it has told more than is kept, or nonsense: the rest is not known */
-	size_t kept;      /**< private: bytes of memory of its answers */
-	size_t told;      /**< private: bytes of all that it has said */
+	unsigned place; /**< of its name: which directory */
+	int fd;         /**< -1: the connection is over; -EAGAIN: too many others wait for one */
+	bool greeted;   /**< else it says nothing: it is stopped, or stuck */
+	bool waited;    /**< in vain; its greeting may come later */
+	size_t room;    /**< the longest answer */
+	/** the error that telemetry_client_read() has got last, or a list or stat_process; or "" */
+	char refused[80];
+	bool excessive; /**< it has told more than is kept, or nonsense: the rest is not known */
+	size_t kept;    /**< private: bytes of memory of its answers */
+	size_t told;    /**< private: bytes of all that it has said */
 	unsigned slices, asleep;       /**< private: how long it is waited for */
 	struct telemetry_clients *all; /**< private */
 };
@@ -103,7 +104,8 @@ json_t *telemetry_client_ask(struct telemetry_client *c, const char *command);
 /**
  * All items of a list, from all of its pages. @param to empty; the caller's to free.
  * @return false, and it is empty: as telemetry_client_ask(), or no memory, or it has more than a
- * list may have. `refused` tells, and the process is not asked any more.
+ * list may have. `refused` tells, and the process is not asked any more. Or it gave an error, which
+ * `refused` has; but one that has no such list has none of its items.
  */
 bool telemetry_client_list(struct telemetry_client *c, const char *command, struct json_list *to);
 

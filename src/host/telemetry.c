@@ -165,7 +165,7 @@ static void telemetry_answer(struct telemetry *t, struct telemetry_client *clien
 	else if (strcmp(request, "/help") == 0)
 		telemetry_answer_help(t, parameters, j);
 	else if (!c)
-		telemetry_answer_error(j, "there is no such command; / lists them");
+		telemetry_answer_error(j, TELEMETRY_UNKNOWN);
 	else if (c->list)
 		telemetry_answer_list(t, client, c, ctx, parameters, j);
 	else if (c->reading)

@@ -25,6 +25,9 @@
 /** The longest answer, in bytes. */
 #define TELEMETRY_OUTPUT 65536
 
+/** The error of a command that a process has not, as one without an RNIC has no "/uiwarp/qps". */
+#define TELEMETRY_UNKNOWN "there is no such command; / lists them"
+
 /** The longest request, in bytes. */
 #define TELEMETRY_REQUEST 2048
 

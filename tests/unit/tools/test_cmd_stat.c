@@ -24,19 +24,24 @@ static void it_is_a_table(void **state)
 	assert_null(strchr(c.out, '\033'));
 }
 
-/** It has no rows, and is told of. */
+/** It has no rows and no metrics, and is told of. */
 static void one_that_is_stuck_is_named(void **state)
 {
+	static const char *const how[] = {"--interval=1", "--json", "--prometheus"};
 	char expected[80];
 
 	snprintf(expected, sizeof expected, "uiwarp stat: process %s: the engine is not released\n",
 		pid);
-	stuck = true;
-	RUN("stat");
-	stuck = false;
-	assert_int_equal(child_exit(&c), 0);
-	assert_string_equal(c.err, expected);
-	assert_null(strstr(c.out, "10.0.0.2"));
+	for (unsigned i = 0; i < sizeof how / sizeof how[0]; i++) {
+		stuck = true;
+		RUN("stat", how[i]);
+		stuck = false;
+		assert_int_equal(child_exit(&c), 0);
+		assert_string_equal(c.err, expected);
+		assert_null(strstr(c.out, "10.0.0.2"));
+		assert_null(strstr(c.out, "uiwarp_up{"));
+		assert_null(strstr(c.out, "\"qps\""));
+	}
 }
 
 /** Half of what it tells is not passed off as all. */

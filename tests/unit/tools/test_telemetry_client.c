@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The client of uiwarp stat, top and ctl, and processes that answer as a script has it. */
 #include "answering.h"
+#include "host/telemetry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -78,11 +79,12 @@ static void assert_listed(struct telemetry_client *c, size_t size)
 static void pages_are_put_together(void **state)
 {
 	static const char first[] = "{\"/l\":{\"total\":3,\"items\":[1,{\"a\":[]}],\"next\":2}}",
-			  second[] = "{\"/l\":{\"items\":[3]}}";
-	unsigned n = begin((struct script){
-		.say = {GREETING, first, second, first, second, "{\"/l\":{\"error\":\"no\"}}",
-			"{\"/l\":{\"error\":\"no\"}}"},
-		.greets = true});
+			  second[] = "{\"/l\":{\"items\":[3]}}",
+			  none[] = "{\"/l\":{\"error\":\"" TELEMETRY_UNKNOWN "\"}}";
+	unsigned n = begin(
+		(struct script){.say = {GREETING, first, second, first, second, none, none,
+					"{\"/l\":{\"error\":\"not \\u001bnow\"}}", first, second},
+			.greets = true});
 	unsigned items = 0;
 
 	open_all(1);
@@ -91,8 +93,13 @@ static void pages_are_put_together(void **state)
 	assert_int_equal(items, 3);
 	/* One that has no such list is asked for more. */
 	assert_listed(of(n), 0);
+	assert_string_equal(of(n)->refused, "");
 	assert_true(telemetry_client_each(of(n), "/l", count, &items));
 	assert_int_equal(items, 3);
+	/* One that does not tell it is, too, and that is no empty list. */
+	assert_false(lists(of(n)));
+	assert_string_equal(of(n)->refused, "not ?now");
+	assert_listed(of(n), 3);
 }
 
 /** Who goes round in circles is not followed. */
