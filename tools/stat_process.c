@@ -126,6 +126,14 @@ static void stat_process_ask_engine(
 		stat_process_ask_list(p, c, STAT_MRS);
 }
 
+/** It has told something, and then nothing: it serves others, perhaps. */
+static void stat_process_note_end(struct telemetry_client *c)
+{
+	if (!c->greeted && !c->refused[0])
+		snprintf(c->refused, sizeof c->refused,
+			"it went, or answered no more, before it had told all");
+}
+
 bool stat_process_collect(struct stat_process *p, struct telemetry_client *c, bool metrics)
 {
 	json_t *info = telemetry_client_ask(c, "/uiwarp/info");
@@ -142,10 +150,11 @@ bool stat_process_collect(struct stat_process *p, struct telemetry_client *c, bo
 	json_object_set_new(p->about, "directory", json_string(telemetry_client_directory(c)));
 	if (!stuck)
 		stat_process_ask_engine(p, c, metrics);
-	if (metrics)
-		return true;
-	stat_process_ask(p, c, "config", "/uiwarp/config");
-	stat_process_ask(p, c, "log", "/uiwarp/log");
+	if (!metrics) {
+		stat_process_ask(p, c, "config", "/uiwarp/config");
+		stat_process_ask(p, c, "log", "/uiwarp/log");
+	}
+	stat_process_note_end(c);
 	return true;
 }
 

@@ -51,6 +51,7 @@ static void connections_have_their_qps(void **state)
 	assert_int_equal(qp_of(&p, 2), 0);
 	assert_int_equal(qp_of(&p, 3), 0);
 	assert_true(p.told[STAT_CQS]);
+	assert_string_equal(of(n)->refused, "");
 	assert_false(p.told[STAT_MRS]);
 	stat_process_free(&p);
 }
@@ -68,6 +69,7 @@ static void who_goes_leaves_what_it_has_told(void **state)
 	for (unsigned i = 0; i < STAT_LISTS; i++)
 		assert_true(!p.told[i] && p.list[i].n == 0);
 	stat_process_free(&p);
+	assert_string_equal(of(n)->refused, "it went, or answered no more, before it had told all");
 	assert_false(stat_process_collect(&p, of(n), false));
 	assert_null(p.about);
 }
