@@ -112,6 +112,23 @@ static const struct telemetry_row *cmd_stat_find_qp(
 	return NULL;
 }
 
+/** Stacks with ports of their own give their QPs the same numbers. @return true, and it was told.
+ */
+static bool cmd_stat_is_of_several(const struct telemetry_sample *s, const struct telemetry_row *r)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct telemetry_row *other = &s->row[i];
+
+		if (other->qp != r->qp || telemetry_row_compare_process(other, r) == 0)
+			continue;
+		fprintf(stderr,
+			"uiwarp stat: processes %d and %d have a QP %u; expected the PID of one\n",
+			(int)r->pid, (int)other->pid, r->qp);
+		return true;
+	}
+	return false;
+}
+
 /** It is there, and says nothing. */
 static bool cmd_stat_is_silent(const struct telemetry_clients *c, const struct telemetry_row *of)
 {
@@ -137,6 +154,10 @@ static int cmd_stat_follow(struct telemetry_clients *c, const struct cmd_stat_op
 		if (!r && !cmd_stat_is_silent(c, &of)) {
 			fprintf(stderr, "uiwarp stat: there is no QP %lu%s\n", o->qp,
 				lines ? " any more" : "");
+			rc = EXIT_FAILURE;
+			break;
+		}
+		if (r && !of.pid && cmd_stat_is_of_several(&before, r)) {
 			rc = EXIT_FAILURE;
 			break;
 		}

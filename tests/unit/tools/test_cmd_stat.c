@@ -151,6 +151,22 @@ static void processes_of_one_number_are_apart(void **state)
 	assert_series_are_apart(c.out);
 }
 
+/** Both ends on one host, perhaps, each with its QP 299: neither is followed for the other. */
+static void a_number_of_two_qps_is_not_followed(void **state)
+{
+	struct telemetry *other = another_process();
+	char expected[120];
+
+	RUN("stat", "--follow", "299", "-c", "1");
+	end_process(other);
+	snprintf(expected, sizeof expected,
+		"uiwarp stat: processes %s and %s have a QP 299; expected the PID of one\n", pid,
+		pid);
+	assert_int_equal(child_exit(&c), 1);
+	assert_string_equal(c.out, "");
+	assert_string_equal(c.err, expected);
+}
+
 /** Count lines of @p path that have @p what. */
 static unsigned lines_with(const char *path, const char *what)
 {
@@ -353,6 +369,7 @@ int main(void)
 		cmocka_unit_test(it_is_metrics),
 		cmocka_unit_test(it_is_json),
 		cmocka_unit_test(processes_of_one_number_are_apart),
+		cmocka_unit_test(a_number_of_two_qps_is_not_followed),
 		cmocka_unit_test(samples_are_recorded),
 		cmocka_unit_test(a_signal_ends_a_record),
 		cmocka_unit_test(others_ask_during_a_record),
