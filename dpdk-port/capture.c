@@ -157,28 +157,38 @@ static void capture_numbered(const struct capture *c, unsigned n, char *path, si
 		snprintf(path, len, "%s.%u", c->path, n);
 }
 
-/** Another file: those before move up by one, and the last one goes. */
-static void capture_next_file(struct capture *c)
+/** @return -errno: what one that cannot move up has would be lost. */
+static int capture_move_up(const struct capture *c)
 {
 	char from[PATH_MAX], to[PATH_MAX];
-	int r;
 
-	close(c->fd);
-	c->fd = -1;
 	for (unsigned i = c->files - 1; i > 0; i--) {
 		capture_numbered(c, i - 1, from, sizeof from);
 		capture_numbered(c, i, to, sizeof to);
 		/* There are fewer at first. */
 		if (rename(from, to) != 0 && errno != ENOENT)
-			log_printf(
-				c->log, LOG_LEVEL_WARNING, "capture: %s: %s", to, strerror(errno));
+			return -errno;
 	}
-	r = capture_create(c);
-	if (r) {
-		c->error = -r;
+	return 0;
+}
+
+/** Another file: those before move up by one, and the last one goes. */
+static void capture_next_file(struct capture *c)
+{
+	int r;
+
+	close(c->fd);
+	c->fd = -1;
+	r = capture_move_up(c);
+	if (r)
+		log_printf(c->log, LOG_LEVEL_ERROR,
+			"capture: %s and those before cannot move up: %s: it ends here", c->path,
+			strerror(-r));
+	else if ((r = capture_create(c)) != 0)
 		log_printf(c->log, LOG_LEVEL_ERROR, "capture: %s: %s: it ends here", c->path,
 			capture_strerror(r));
-	}
+	if (r)
+		c->error = -r;
 }
 
 /** How much of the whole blocks at @p p the present file may have: one at least. */

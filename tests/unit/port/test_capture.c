@@ -213,6 +213,33 @@ static void a_full_disk_is_said_once(void **state)
 	assert_non_null(strstr(said, "No space left"));
 }
 
+/** What would be written over instead is kept. */
+static void a_file_that_cannot_move_up_is_kept(void **state)
+{
+	const struct log_sink sink = {.line = keep_line, .max_level = LOG_LEVEL_ERROR};
+	struct rte_mbuf *m = test_packet(pool, "0123456789abcdef", 15);
+	struct content in_file;
+	struct capture *c;
+	char one[64];
+
+	snprintf(one, sizeof one, "%s.1", path);
+	assert_int_equal(mkdir(one, 0700), 0);
+	assert_int_equal(capture_open(path, "test", 0, &sink, &c), 0);
+	capture_rotate(c, 20000, 2);
+	for (uint32_t i = 0; i < 2001; i++) {
+		memcpy(rte_pktmbuf_mtod(m, void *), &i, sizeof i);
+		capture_packet(c, m, CAPTURE_OUT, i);
+	}
+	capture_close(c);
+	rte_pktmbuf_free(m);
+	in_file = read_back();
+	assert_true(in_file.in_order);
+	assert_int_equal(in_file.packets, in_file.last + 1);
+	assert_in_range(in_file.packets, 200, 400);
+	assert_non_null(strstr(said, "cannot move up: Is a directory"));
+	assert_int_equal(rmdir(one), 0);
+}
+
 /** Neither one that nobody has opened, nor a reader that does not read or has gone, stops a
  * program. */
 static void the_reader_of_a_fifo_harms_nobody(void **state)
@@ -309,6 +336,7 @@ int main(void)
 		cmocka_unit_test(another_process_has_one_of_its_own),
 		cmocka_unit_test(it_is_for_its_owner_alone),
 		cmocka_unit_test(a_full_disk_is_said_once),
+		cmocka_unit_test(a_file_that_cannot_move_up_is_kept),
 		cmocka_unit_test(the_reader_of_a_fifo_harms_nobody),
 		cmocka_unit_test(a_limit_of_file_sizes_is_told_of),
 	};
