@@ -234,10 +234,15 @@ int cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr)
 int cq_resize(struct ibv_cq *ibv, int cqe)
 {
 	struct cq *cq = OBJECT_OF(cq, ibv);
-	int rc = cqe <= 0 ? -EINVAL : rnic_cq_resize(cq->rnic, (uint32_t)cqe);
+	int rc = -EINVAL;
 
+	/* Two threads' sizes would be told in another order than they came. */
+	pthread_mutex_lock(&ibv->mutex);
+	if (cqe > 0)
+		rc = rnic_cq_resize(cq->rnic, (uint32_t)cqe);
 	if (rc == 0)
 		ibv->cqe = (int)rnic_cq_size(cq->rnic);
+	pthread_mutex_unlock(&ibv->mutex);
 	return fail_errno(rc);
 }
 

@@ -274,7 +274,10 @@ void rnic_cq_free(struct rnic_cq *cq);
 int rnic_cq_destroy(struct rnic_cq *cq);
 uint32_t rnic_cq_size(const struct rnic_cq *cq);
 
-/** @return 0; -EINVAL: fewer than there are completions now, or more than max_cqe. */
+/**
+ * One thread at a time, as rnic_cq_size().
+ * @return 0; -EINVAL: fewer than there are completions now, or more than max_cqe.
+ */
 int rnic_cq_resize(struct rnic_cq *cq, uint32_t cqe);
 
 /**

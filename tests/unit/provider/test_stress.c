@@ -18,6 +18,7 @@
 
 #define THREADS 4
 #define BUFFER  (64 << 10)
+#define CQ_SIZE (4 * THREADS * 16)
 #define PENDING (-1)
 
 /* Valgrind and TSan take their time. */
@@ -311,6 +312,7 @@ static void *share(void *arg)
 		memcpy(s->w->active.buf + s->at + 4 * i, &i, sizeof i);
 		post_word(s, &op[i % 2], i);
 		MUST(ibv_req_notify_cq(cq, 0) == 0);
+		MUST(ibv_resize_cq(cq, CQ_SIZE << i % 2) == 0);
 		MUST(ibv_query_qp(s->w->active.id->qp, &attr, IBV_QP_STATE, &init) == 0);
 		mr = ibv_reg_mr(pd, s->w->active.buf, BUFFER, 0);
 		MUST(mr != NULL && ibv_dereg_mr(mr) == 0);
@@ -347,7 +349,7 @@ static void worker_destroy(struct worker *w)
 static void share_objects(const struct worker *w)
 {
 	pd = ibv_alloc_pd(w->listener->verbs);
-	cq = ibv_create_cq(w->listener->verbs, 4 * THREADS * 16, NULL, NULL, 0);
+	cq = ibv_create_cq(w->listener->verbs, CQ_SIZE, NULL, NULL, 0);
 	assert_true(pd != NULL && cq != NULL);
 }
 
