@@ -9,8 +9,8 @@
 
 /**
  * The transitions of verbs for a reliable connection, and two more. RESET to ERROR is allowed, as
- * by other RNICs. SQD is allowed in any phase of the connection: librdmacm's disconnect begins with
- * it, and fails if it fails.
+ * by other RNICs. SQD is allowed in any phase of a connection of the CM: librdmacm's disconnect
+ * begins with it, and fails if it fails.
  */
 static bool qp_modify_transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
 {
@@ -29,7 +29,7 @@ static bool qp_modify_transition_ok(const struct rnic_qp *qp, enum rnic_qp_state
 		       (from == RNIC_QP_SQD && !qp->closing);
 	case RNIC_QP_SQD:
 		return from == RNIC_QP_RTS || from == RNIC_QP_SQD || from == RNIC_QP_ERROR ||
-		       qp->conn;
+		       (qp->conn && !qp->pairing);
 	default:
 		return false;
 	}

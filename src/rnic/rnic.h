@@ -414,7 +414,8 @@ struct rnic_qp_attr {
  * The transitions of verbs for iWARP. RESET-INIT-RTR-RTS one by one; a connection of the CM goes to
  * RTS by itself. From any state to ERROR (flush) or RESET. RTS-SQD (no more sends start, until
  * rnic_ep_disconnect()) and back. A QP without a connection may go to RTR or RTS, without an effect
- * on the wire. A transition to SQD from ERROR or before RTS does nothing.
+ * on the wire. A transition to SQD from ERROR, or before RTS while the CM connects it, does
+ * nothing.
  *
  * With RNIC_QP_PATH and RTR the QP connects without rdma_cm, to a QP that does the same. It
  * connects in the background; posts may be made from RTR on, and wait. Only the program changes the

@@ -73,6 +73,18 @@ static void test_sqd_before_the_stream(void **state)
 	pair_expect(&p, &p.a, 1, RDMAP_WC_SUCCESS);
 }
 
+/* RTS comes first, whatever the connection is like. */
+static void test_sqd_before_rts(void **state)
+{
+	paired_rtr(&p.a);
+	assert_int_equal(pair_go(p.a.qp, RNIC_QP_SQD), -EINVAL);
+	paired_rtr(&p.b);
+	pair_advance(&p, 1100);
+	assert_true(qp_has_stream(p.a.qp));
+	assert_int_equal(pair_go(p.a.qp, RNIC_QP_SQD), -EINVAL);
+	assert_int_equal(paired_state(&p.a), RNIC_QP_RTR);
+}
+
 /* What is not tried cannot have been tried often enough. */
 static void test_sqd_stops_the_patience(void **state)
 {
@@ -141,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sqd_holds_sends, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sqd_before_the_stream, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sqd_before_rts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sqd_stops_the_patience, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_leaves_in_sqd, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_is_lost_in_sqd, setup, teardown),
