@@ -5,6 +5,10 @@
 #include "provider/cm/event.h"
 
 #include <errno.h>
+#include <infiniband/ib.h>
+
+/** The one of all ports: the default partition, with full rights. */
+#define UCMA_PKEY 0xffff
 
 int ucma_address_get(const void *sa, struct ip_endpoint *out, sa_family_t *family)
 {
@@ -278,6 +282,17 @@ int ucma_query_route(struct ucma_call *c)
 	return 0;
 }
 
+/* With the device, if there is one. */
+static void ucma_respond_addr(struct ucma_call *c, struct rdma_ucm_query_addr_resp *r)
+{
+	if (rnic_ep_has_device(c->id->ep)) {
+		r->node_guid = c->u->guid;
+		r->port_num = 1;
+		r->pkey = UCMA_PKEY;
+	}
+	ucma_respond(c, r, offsetof(struct rdma_ucm_query_addr_resp, ibdev_index));
+}
+
 static int ucma_query_addr(struct ucma_call *c)
 {
 	struct rdma_ucm_query_addr_resp r = {0};
@@ -291,12 +306,24 @@ static int ucma_query_addr(struct ucma_call *c)
 	memcpy(&r.src_addr, &sa, sizeof sa);
 	r.dst_size = (uint16_t)ucma_put_remote(c->id, &remote, &sa);
 	memcpy(&r.dst_addr, &sa, sizeof sa);
-	if (rnic_ep_has_device(c->id->ep)) {
-		r.node_guid = c->u->guid;
-		r.port_num = 1;
-		r.pkey = 0xffff;
-	}
-	ucma_respond(c, &r, offsetof(struct rdma_ucm_query_addr_resp, ibdev_index));
+	ucma_respond_addr(c, &r);
+	return 0;
+}
+
+/*
+ * While librdmacm tries whether AF_IB is served, other threads of a program that begins believe so,
+ * and their ids ask for this. GIDs are none, as in the answer to QUERY_ROUTE.
+ */
+static int ucma_query_gid(struct ucma_call *c)
+{
+	const struct sockaddr_ib none = {.sib_family = AF_IB, .sib_pkey = htons(UCMA_PKEY)};
+	struct rdma_ucm_query_addr_resp r = {.src_size = sizeof none, .dst_size = sizeof none};
+
+	if (c->out < offsetof(struct rdma_ucm_query_addr_resp, ibdev_index))
+		return -ENOSPC;
+	memcpy(&r.src_addr, &none, sizeof none);
+	memcpy(&r.dst_addr, &none, sizeof none);
+	ucma_respond_addr(c, &r);
 	return 0;
 }
 
@@ -310,7 +337,6 @@ static int ucma_query_path(struct ucma_call *c)
 	return 0;
 }
 
-/* RDMA_USER_CM_QUERY_GID is asked for only where AF_IB is served. */
 int ucma_query(struct ucma_call *c)
 {
 	switch (c->cmd.query.option) {
@@ -318,6 +344,8 @@ int ucma_query(struct ucma_call *c)
 		return ucma_query_addr(c);
 	case RDMA_USER_CM_QUERY_PATH:
 		return ucma_query_path(c);
+	case RDMA_USER_CM_QUERY_GID:
+		return ucma_query_gid(c);
 	default:
 		return -ENOSYS;
 	}

@@ -3,6 +3,8 @@
 
 #include "provider/cm/address.h"
 
+#include <infiniband/ib.h>
+
 static struct rdma_ucm_query_route_resp route_of(const struct client *c, uint32_t id)
 {
 	struct rdma_ucm_query_route_resp r;
@@ -343,7 +345,12 @@ static void query_addr_and_path(void **state)
 	assert_int_equal(CALL_RESP(&c, QUERY, q, r), 0);
 	assert_int_equal(((struct rdma_ucm_query_path_resp *)&r)->num_paths, 0);
 	q.option = RDMA_USER_CM_QUERY_GID;
-	assert_int_equal(CALL_RESP(&c, QUERY, q, r), -ENOSYS);
+	assert_int_equal(CALL_RESP(&c, QUERY, q, r), 0);
+	assert_int_equal(r.node_guid, GUID);
+	assert_int_equal(r.src_size, sizeof(struct sockaddr_ib));
+	assert_int_equal(((struct sockaddr_ib *)&r.src_addr)->sib_family, AF_IB);
+	assert_int_equal(((struct sockaddr_ib *)&r.dst_addr)->sib_pkey, 0xffff);
+	assert_int_equal(client_call(&c, RDMA_USER_CM_CMD_QUERY, &q, sizeof q, 64), -ENOSPC);
 	q.option = 1000;
 	assert_int_equal(CALL_RESP(&c, QUERY, q, r), -ENOSYS);
 	client_close(&c);
