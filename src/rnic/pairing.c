@@ -339,7 +339,7 @@ bool pairing_take_reply(struct pairing *p, const void *data, uint16_t len)
 {
 	struct pairing_hello hello;
 
-	if (!pairing_get_hello(data, len, &hello) || hello.to_qp != p->qp->num ||
+	if (!pairing_get_hello(data, len, &hello) || hello.refusal || hello.to_qp != p->qp->num ||
 		hello.from_qp != p->path.remote_qp || !pairing_psn_agrees(p, hello.psn)) {
 		pairing_fail_for_good(p, "it accepted on other terms");
 		return false;

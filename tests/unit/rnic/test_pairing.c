@@ -2,8 +2,10 @@
 /* Two QPs that their programs told of each other: in virtual time, over an LLP in memory. */
 #include "rnic/pairing.h"
 
+#include "mpa/startup.h"
 #include "paired.h"
 #include "rnic/conn.h"
+#include "rnic/pairing_wire.h"
 #include "rnic/qp.h"
 #include "support/engine_round.h"
 
@@ -466,6 +468,41 @@ static void test_other_psn_of_the_peer(void **state)
 	assert_int_equal(llp_mem_open_count(p.mem), 0);
 }
 
+/* A reply that accepts, and refuses, is none of ours. */
+static void test_accepted_and_refused(void **state)
+{
+	struct pairing_hello hello = {.refusal = PAIRING_BUSY,
+		.to_qp = rnic_qp_num(p.a.qp),
+		.from_qp = rnic_qp_num(p.b.qp),
+		.psn = PAIRED_PSN_A};
+	uint8_t data[PAIRING_HELLO_LEN], frame[MPA_FRAME_MAX];
+	const struct mpa_start st = {.revision = 2,
+		.enhanced = true,
+		.crc = true,
+		.peer_to_peer = true,
+		.rtr = MPA_RTR_WRITE,
+		.ird = 1,
+		.ord = 1,
+		.private_data = data,
+		.private_len = sizeof data};
+	struct llp_mem_peer s = {0};
+	int n;
+
+	pairing_put_hello(data, &hello);
+	n = mpa_startup_build(MPA_FRAME_REPLY, &st, frame);
+	assert_true(n > 0);
+	llp_mem_peer_listen(&s, p.mem, 1, PAIRED_PORT);
+	paired_rtr(&p.a);
+	pair_run(&p);
+	assert_true(s.connected);
+	llp_mem_send_raw(s.llp, frame, (size_t)n);
+	pair_run(&p);
+	assert_false(qp_has_stream(p.a.qp));
+	expect_refused(&p.a);
+	llp_mem_peer_done(&s);
+	pair_run(&p);
+}
+
 /* The one that waits says its PSN when the stream stands already. */
 static void test_other_psn_later(void **state)
 {
@@ -621,6 +658,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_other_qp, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_psn, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_psn_of_the_peer, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_accepted_and_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_psn_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_other_psn_behind_what_has_arrived, setup, teardown),
