@@ -17,6 +17,7 @@
 
 #define PATH_LEN 1024
 #define WHY_LEN  512
+#define TOLD_LEN 128
 
 /** Between two looks at the file because of packets: strangers can send those, too. */
 #define LOOK_GAP_NS UINT64_C(1000000)
@@ -31,9 +32,11 @@ struct esp_boundary {
 	char path[PATH_LEN];
 	struct secret_file_stamp stamp; /**< of the file, when it was last tried */
 	char refused[WHY_LEN];          /**< why it was, the last time; it is told once */
-	uint64_t next_look;             /**< the earliest, because of a packet */
-	bool try_again;                 /**< it was refused, for a reason that may pass */
-	uint64_t next_try;              /**< the earliest, of the file as it is */
+	char warned_of_clear[TOLD_LEN]; /**< what was told of what is in force, likewise */
+	char warned_of_key[TOLD_LEN];
+	uint64_t next_look; /**< the earliest, because of a packet */
+	bool try_again;     /**< it was refused, for a reason that may pass */
+	uint64_t next_try;  /**< the earliest, of the file as it is */
 	struct esp_stats stats;
 	struct esp_database db;
 };
@@ -437,10 +440,20 @@ static bool esp_boundary_host_has(void *ctx, const struct ip_addr *a)
 	return ip_addr_is_configured(b->ip, a);
 }
 
-/** As a file may be that was forgotten, or whose keys have yet to be agreed on. */
-static void esp_boundary_tell_without_policy(const struct esp_boundary *b, const struct esp_file *f)
+/** A file is read again for each new key. @return true: @p is, if anything, was not told yet. */
+static bool esp_boundary_is_news(char last[TOLD_LEN], const char *is)
 {
-	if (f->n_policies)
+	return secret_file_refused(last, TOLD_LEN, is) && *is;
+}
+
+/** As a file may be that was forgotten, or whose keys have yet to be agreed on. */
+static void esp_boundary_tell_without_policy(struct esp_boundary *b, const struct esp_file *f)
+{
+	char is[TOLD_LEN] = "";
+
+	if (!f->n_policies)
+		snprintf(is, sizeof is, "in %d, out %d", f->accept_in, f->accept_out);
+	if (!esp_boundary_is_news(b->warned_of_clear, is))
 		return;
 	log_printf(b->log, LOG_LEVEL_WARNING,
 		"ipsec \"%s\" has no policy for this host: packets in are %s, packets out are %s",
@@ -448,20 +461,22 @@ static void esp_boundary_tell_without_policy(const struct esp_boundary *b, const
 		f->accept_out ? "sent in the clear" : "discarded");
 }
 
-static void esp_boundary_tell_shared_key(const struct esp_boundary *b, const struct esp_file *f)
+static void esp_boundary_tell_shared_key(struct esp_boundary *b, const struct esp_file *f)
 {
-	char first[IP_ADDR_STRLEN], second[IP_ADDR_STRLEN];
+	char first[IP_ADDR_STRLEN], second[IP_ADDR_STRLEN], is[TOLD_LEN] = "";
 	unsigned one, other;
 
-	if (!esp_file_find_shared(f, &one, &other))
+	if (esp_file_find_shared(f, &one, &other))
+		snprintf(is, sizeof is, "%s %s", ip_addr_format(&f->state[one].dst, first),
+			ip_addr_format(&f->state[other].dst, second));
+	if (!esp_boundary_is_news(b->warned_of_key, is))
 		return;
 	log_printf(b->log, LOG_LEVEL_WARNING,
 		"ipsec \"%s\": the SAs with spi 0x%x to %s and to %s have one key, and each "
 		"its own \"replay-window\": what was sent to one can be sent again to the other; "
 		"give each "
 		"its own key",
-		b->path, f->state[one].spi, ip_addr_format(&f->state[one].dst, first),
-		ip_addr_format(&f->state[other].dst, second));
+		b->path, f->state[one].spi, first, second);
 }
 
 static int esp_boundary_read(struct esp_boundary *b, uint64_t now, char *why, size_t size)

@@ -55,6 +55,9 @@ static void a_file_without_a_policy_says_what_becomes_of_packets(void **state)
 	assert_string_equal(strstr(ends.a.log_before, "has no policy"),
 		"has no policy for this host: packets in are discarded, packets out are "
 		"discarded");
+	ends_write_file(ends.a.path, "# still none\n");
+	esp_boundary_look(ends.a.esp, ends.now);
+	assert_null(strstr(ends.a.log_before, "has no policy"));
 	ends_write_file(ends.a.path, "ip xfrm policy setdefault in accept out accept\n");
 	esp_boundary_look(ends.a.esp, ends.now);
 	assert_string_equal(strstr(ends.a.log_before, "has no policy"),
@@ -256,13 +259,19 @@ static void addresses_with_one_key_are_told_of(void **state)
 	esp_boundary_look(ends.a.esp, ends.now);
 	assert_non_null(
 		strstr(ends.a.log_before, "spi 0x900 to 10.0.0.1 and to 10.0.0.9 have one key"));
+	/* New keys between the same ends are no news. */
+	snprintf(next, sizeof next, "%s" SA SA, text, "10.0.0.2", "10.0.0.1", 0x902, window,
+		"10.0.0.2", "10.0.0.9", 0x902, window);
+	ends_write_file(ends.a.path, next);
+	esp_boundary_look(ends.a.esp, ends.now);
+	assert_null(strstr(ends.a.log_before, "one key"));
 	/* Where nothing is counted there is nothing to say. */
 	snprintf(next, sizeof next, "%s" SA SA, text, "10.0.0.2", "10.0.0.1", 0x900, window,
 		"10.0.0.2", "10.0.0.9", 0x900, "");
 	ends_write_file(ends.a.path, next);
 	esp_boundary_look(ends.a.esp, ends.now);
 	assert_null(strstr(ends.a.log_before, "one key"));
-	assert_int_equal(end_stats(&ends.a)->reloads, 3);
+	assert_int_equal(end_stats(&ends.a)->reloads, 4);
 	ends_end();
 }
 
