@@ -107,7 +107,7 @@ static int sock_on_accept(void *user, struct llp *l)
 	s = sock_new(listener->h, listener->family);
 	if (!s)
 		return -ENOMEM;
-	llp_endpoints(l, &s->local, &s->remote);
+	llp_endpoints(l, &s->last, &s->remote);
 	s->llp = l;
 	s->congestion_control = listener->congestion_control;
 	s->begun = true;
@@ -254,11 +254,11 @@ int uiwarp_tcp_getsockname(struct uiwarp_tcp *h, int n, struct sockaddr *a, sock
 
 	if (!s)
 		return -EBADF;
-	local = s->local;
+	if (!s->bound && !s->begun)
+		return -ENOTCONN;
+	local = s->begun ? s->last : s->local;
 	if (s->llp)
 		llp_endpoints(s->llp, &local, &remote);
-	else if (!s->bound && !s->begun)
-		return -ENOTCONN;
 	address_copy(&local, a, len);
 	return 0;
 }

@@ -22,7 +22,8 @@ struct sock {
 	struct sock *waiting, **waiting_tail; /**< not accepted yet; they have no number */
 	unsigned n_waiting;
 
-	struct ip_endpoint local;
+	struct ip_endpoint local;       /**< that it is bound to */
+	struct ip_endpoint last;        /**< of its connection that has ended */
 	struct ip_endpoint remote;      /**< of one that waits to be accepted, or was */
 	const char *congestion_control; /**< its name in tcp_cc_find()'s table; never NULL */
 	uint8_t tos;

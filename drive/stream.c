@@ -82,8 +82,7 @@ static void sock_on_closed(void *user, int error)
 	struct sock *s = user;
 	struct ip_endpoint remote;
 
-	if (!s->bound)
-		llp_endpoints(s->llp, &s->local, &remote);
+	llp_endpoints(s->llp, &s->last, &remote);
 	s->llp = NULL;
 	s->error = error;
 	s->unread = 0;

@@ -78,6 +78,31 @@ static void refused_is_an_error_of_the_socket(void **state)
 	pair_end(&p);
 }
 
+/** Of a socket that was bound to all addresses, too. */
+static void one_that_has_ended_keeps_its_address(void **state)
+{
+	struct sockaddr_storage any = endpoint("0.0.0.0", PORT), mine = endpoint("192.0.2.1", PORT);
+	struct sockaddr_storage e = endpoint("192.0.2.2", PORT), name;
+	socklen_t len = sizeof name;
+	struct pair p;
+	int s;
+
+	pair_init(&p, NULL);
+	s = uiwarp_tcp_socket(p.a, AF_INET);
+	assert_int_equal(uiwarp_tcp_bind(p.a, s, SA(any), sizeof any), 0);
+	assert_int_equal(uiwarp_tcp_connect(p.a, s, SA(e), sizeof e), -EINPROGRESS);
+	pair_carry(&p);
+	assert_true(uiwarp_tcp_poll(p.a, s) & POLLERR);
+	assert_int_equal(uiwarp_tcp_getsockname(p.a, s, SA(name), &len), 0);
+	assert_memory_equal(&name, &mine, sizeof(struct sockaddr_in));
+	assert_int_equal(uiwarp_tcp_close(p.a, s), 0);
+	/* What it was bound to is free again. */
+	s = uiwarp_tcp_socket(p.a, AF_INET);
+	assert_int_equal(uiwarp_tcp_bind(p.a, s, SA(any), sizeof any), 0);
+	assert_int_equal(uiwarp_tcp_close(p.a, s), 0);
+	pair_end(&p);
+}
+
 static void addresses_are_checked(void **state)
 {
 	struct sockaddr_storage mine = endpoint("192.0.2.1", PORT), any = endpoint("0.0.0.0", PORT);
@@ -246,6 +271,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_families_connect),
 		cmocka_unit_test(refused_is_an_error_of_the_socket),
+		cmocka_unit_test(one_that_has_ended_keeps_its_address),
 		cmocka_unit_test(addresses_are_checked),
 		cmocka_unit_test(the_queue_of_a_listener_is_limited_and_ends_with_it),
 		cmocka_unit_test(options_have_their_time),
