@@ -287,6 +287,16 @@ static size_t sock_unread(const struct sock *s)
 	return (size_t)(t.bytes_received - s->taken) + s->rest_len - s->rest_at;
 }
 
+/** What MSG_MORE keeps goes when it leaves no room: no ACK would make any. */
+static void sock_limit_send(struct sock *s, size_t limit)
+{
+	s->send_limit = limit;
+	if (!s->llp || sock_send_room(s))
+		return;
+	llp_push(s->llp);
+	host_round(s->h);
+}
+
 int uiwarp_tcp_set(struct uiwarp_tcp *h, int n, enum uiwarp_tcp_option option, int value)
 {
 	struct sock *s = sock_get(h, n);
@@ -298,7 +308,7 @@ int uiwarp_tcp_set(struct uiwarp_tcp *h, int n, enum uiwarp_tcp_option option, i
 		if (s->llp)
 			tcp_set_tos(s->llp, s->tos);
 	} else if (option == UIWARP_TCP_SEND_BUFFER && value >= 0) {
-		s->send_limit = (size_t)value;
+		sock_limit_send(s, (size_t)value);
 	} else if (option == UIWARP_TCP_V6ONLY && !s->bound) {
 		s->v6only = value != 0;
 	} else {

@@ -47,6 +47,9 @@ struct sock {
 /** @return the socket, or NULL. */
 struct sock *sock_get(const struct uiwarp_tcp *h, int s);
 
+/** How many bytes the socket's own limit lets it queue now. */
+size_t sock_send_room(const struct sock *s);
+
 /** The upcalls of a socket's connection. */
 extern const struct llp_user_ops sock_ops;
 

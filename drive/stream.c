@@ -108,8 +108,7 @@ static int sock_why_not(struct sock *s, int after)
 	return s->begun ? after : -ENOTCONN;
 }
 
-/** How many bytes the socket's own limit lets it queue now. */
-static size_t sock_send_room(const struct sock *s)
+size_t sock_send_room(const struct sock *s)
 {
 	size_t held = s->llp && s->send_limit ? llp_unacked(s->llp) : 0;
 

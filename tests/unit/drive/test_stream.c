@@ -140,6 +140,30 @@ static void more_is_not_kept_for_ever(void **state)
 	}
 }
 
+/** Nor is what a lower limit leaves no room behind. */
+static void more_is_not_kept_behind_a_lower_limit(void **state)
+{
+	struct pair p;
+	char buf[200] = "";
+	int l, a, b;
+
+	pair_init(&p, NULL);
+	l = pair_connect(&p, AF_INET, "192.0.2.2", &a, &b);
+	assert_int_equal(uiwarp_tcp_send(p.a, a, buf, 100, MSG_MORE), 100);
+	assert_int_equal(uiwarp_tcp_set(p.a, a, UIWARP_TCP_SEND_BUFFER, 101), 0);
+	pair_run(&p, 1000 * MS);
+	assert_int_equal(uiwarp_tcp_recv(p.b, b, buf, sizeof buf, 0), -EAGAIN);
+	assert_int_equal(uiwarp_tcp_set(p.a, a, UIWARP_TCP_SEND_BUFFER, 100), 0);
+	assert_false(uiwarp_tcp_poll(p.a, a) & POLLOUT);
+	pair_run(&p, 1000 * MS);
+	assert_int_equal(uiwarp_tcp_recv(p.b, b, buf, sizeof buf, 0), 100);
+	assert_true(uiwarp_tcp_poll(p.a, a) & POLLOUT);
+	uiwarp_tcp_abort(p.a, a);
+	uiwarp_tcp_abort(p.b, b);
+	uiwarp_tcp_close(p.b, l);
+	pair_end(&p);
+}
+
 /* Bytes that were not read before both sides closed are still there. */
 static void the_end_does_not_take_the_bytes_away(void **state)
 {
@@ -311,6 +335,7 @@ int main(void)
 		cmocka_unit_test(peek_leaves_the_bytes),
 		cmocka_unit_test(more_waits_for_the_rest),
 		cmocka_unit_test(more_is_not_kept_for_ever),
+		cmocka_unit_test(more_is_not_kept_behind_a_lower_limit),
 		cmocka_unit_test(the_end_does_not_take_the_bytes_away),
 		cmocka_unit_test(a_silent_peer_is_a_time_out),
 		cmocka_unit_test(shutdown_of_reading_waits_for_nothing),
