@@ -90,6 +90,18 @@ static bool qp_has_queues(const struct rnic_qp *qp)
 	return !qp->send_cq->retired && !qp->recv_cq->retired && !(qp->srq && qp->srq->retired);
 }
 
+/** It uses memory of its PD, and receives into that of its SRQ's. @param n 1 or -1. */
+static void qp_count(struct rnic_qp *qp, int n)
+{
+	qp->pd->users += (uint32_t)n;
+	qp->pd->qps += (uint32_t)n;
+	if (!qp->srq)
+		return;
+	qp->srq->users += (uint32_t)n;
+	if (qp->srq->pd != qp->pd)
+		qp->srq->pd->qps += (uint32_t)n;
+}
+
 /** Make it known. Engine's lock held. */
 static int qp_enroll(struct rnic_qp *qp)
 {
@@ -104,10 +116,7 @@ static int qp_enroll(struct rnic_qp *qp)
 		return rc;
 	pairing_service_settle(r);
 	qp->num += r->qp_space << RNIC_QP_SPACE_SHIFT;
-	qp->pd->users++;
-	qp->pd->qps++;
-	if (qp->srq)
-		qp->srq->users++;
+	qp_count(qp, 1);
 	LIST_INSERT_HEAD(&qp->send_cq->senders, qp, send_cq_link);
 	LIST_INSERT_HEAD(&qp->recv_cq->receivers, qp, recv_cq_link);
 	return 0;
@@ -218,11 +227,8 @@ void rnic_qp_retire(struct rnic_qp *qp)
 	if (qp->recv_cq != qp->send_cq)
 		cq_purge(qp->recv_cq, qp);
 	id_table_remove(&qp->rnic->qps, qp_id(qp->num));
-	qp->pd->users--;
-	qp->pd->qps--;
+	qp_count(qp, -1);
 	mw_unbind_all(qp);
-	if (qp->srq)
-		qp->srq->users--;
 	/* It takes no posts. One that has begun is dropped: see qp_serve(). */
 	atomic_store(&qp->state, RNIC_QP_RESET);
 	engine_unlock(r->engine);

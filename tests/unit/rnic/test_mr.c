@@ -239,6 +239,35 @@ static void shared_is_not_for_peers_to_invalidate(void **state)
 	pair_fini(&p);
 }
 
+/** A stream of another PD receives into it by an SRQ. */
+static void shared_by_an_srq_is_not_for_peers_to_invalidate(void **state)
+{
+	struct pair p;
+	struct side other;
+	struct rnic_srq *srq;
+	struct rnic_qp *second;
+	struct rnic_mr *mr;
+
+	pair_init(&p, NULL);
+	other = p.a;
+	assert_int_equal(rnic_pd_alloc(p.a.rnic, &other.pd), 0);
+	assert_int_equal(rnic_srq_create(p.a.pd, 8, 2, 0, NULL, &srq), 0);
+	assert_int_equal(rnic_mr_reg(p.a.pd, memory, 16, 0, RW, &mr), 0);
+	second = pair_qp(&other, p.a.cq, srq);
+	assert_int_equal(mr_invalidate(p.a.qp, rnic_mr_stag(mr), true), -EPERM);
+	assert_int_equal(rnic_qp_destroy(second), 0);
+	/* Its own QP is one stream, by whichever queue it receives. */
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = pair_qp(&p.a, p.a.cq, srq);
+	assert_int_equal(mr_invalidate(p.a.qp, rnic_mr_stag(mr), true), 0);
+	rnic_mr_dereg(mr);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = pair_qp(&p.a, p.a.cq, NULL);
+	assert_int_equal(rnic_srq_destroy(srq), 0);
+	assert_int_equal(rnic_pd_dealloc(other.pd), 0);
+	pair_fini(&p);
+}
+
 static void what_cannot_be_registered(void **state)
 {
 	struct pair *p = *state;
@@ -493,6 +522,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(dead_stags_stay_dead, setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(invalidate, setup, pair_teardown),
 		cmocka_unit_test(shared_is_not_for_peers_to_invalidate),
+		cmocka_unit_test(shared_by_an_srq_is_not_for_peers_to_invalidate),
 		cmocka_unit_test_setup_teardown(what_cannot_be_registered, setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(null_region, setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(on_demand, setup, pair_teardown),
