@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -103,14 +104,26 @@ static bool telemetry_socket_is_dead(int dir, const char *name)
 	return fd == -ECONNREFUSED;
 }
 
+/**
+ * Between the look and the removal the name must not become another's: they are one's who has the
+ * directory's lock. Where somebody else has it now, the name is left to who comes by next.
+ */
+static void telemetry_socket_remove_dead(int dir, const char *name)
+{
+	if (flock(dir, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		return;
+	if (telemetry_socket_is_dead(dir, name))
+		unlinkat(dir, name, 0);
+	flock(dir, LOCK_UN);
+}
+
 void telemetry_socket_sweep(const char *directory, const char *name)
 {
 	int dir = telemetry_socket_directory(directory);
 
 	if (dir < 0)
 		return;
-	if (telemetry_socket_is_dead(dir, name))
-		unlinkat(dir, name, 0);
+	telemetry_socket_remove_dead(dir, name);
 	close(dir);
 }
 
@@ -158,8 +171,7 @@ static int telemetry_socket_settle(int dir, const char *temporary, char *name)
 		if (i > 0)
 			snprintf(suffix, sizeof suffix, ".%u", i);
 		snprintf(name, TELEMETRY_NAME, TELEMETRY_PREFIX "%d%s", (int)getpid(), suffix);
-		if (telemetry_socket_is_dead(dir, name))
-			unlinkat(dir, name, 0);
+		telemetry_socket_remove_dead(dir, name);
 		if (linkat(dir, temporary, dir, name, 0) == 0)
 			return 0;
 		if (errno != EEXIST)
