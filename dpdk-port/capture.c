@@ -115,14 +115,17 @@ static void capture_write_all(struct capture *c, const uint8_t *p, size_t len)
  * Empty it, unless another process captures into it: neither would leave a capture. A lock of the
  * process, as a child after fork() has all copies of ours. @return 0, -EBUSY or another -errno.
  */
-static int capture_take(int fd)
+static int capture_take(int fd, const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	struct stat st;
+	struct stat st, now;
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return 0;
 	if (fcntl(fd, F_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES))
+		return -EBUSY;
+	/* It has moved up, perhaps, since it was opened: it is kept. */
+	if (stat(path, &now) != 0 || now.st_ino != st.st_ino || now.st_dev != st.st_dev)
 		return -EBUSY;
 	return ftruncate(fd, 0) == 0 ? 0 : -errno;
 }
@@ -137,7 +140,7 @@ static int capture_create(struct capture *c)
 		return fd;
 	/* Before it has the lock, which any copy that is closed gives back. */
 	fd = fd_move_up(fd);
-	rc = capture_take(fd);
+	rc = capture_take(fd, c->path);
 	if (rc) {
 		close(fd);
 		return rc;
@@ -177,9 +180,10 @@ static void capture_next_file(struct capture *c)
 {
 	int r;
 
+	r = capture_move_up(c);
+	/* Its lock with it: until then nobody empties it. */
 	close(c->fd);
 	c->fd = -1;
-	r = capture_move_up(c);
 	if (r)
 		log_printf(c->log, LOG_LEVEL_ERROR,
 			"capture: %s and those before cannot move up: %s: it ends here", c->path,

@@ -7,10 +7,12 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -240,6 +242,43 @@ static void a_file_that_cannot_move_up_is_kept(void **state)
 	assert_int_equal(rmdir(one), 0);
 }
 
+/** While it moves files up another process may come in between: then it has ended. */
+static void a_file_that_moves_up_is_of_one_process(void **state)
+{
+	const struct log_sink sink = {.line = keep_line, .max_level = LOG_LEVEL_ERROR};
+	struct rte_mbuf *m = test_packet(pool, "0123456789abcdef", 15);
+	_Atomic bool *taken = mmap(
+		NULL, sizeof *taken, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct capture *c, *other;
+	char one[64];
+	pid_t child;
+	bool was_taken;
+
+	assert_ptr_not_equal(taken, MAP_FAILED);
+	snprintf(one, sizeof one, "%s.1", path);
+	said[0] = '\0';
+	assert_int_equal(capture_open(path, "test", 0, &sink, &c), 0);
+	capture_rotate(c, 400, 2);
+	child = child_fork();
+	if (child == 0) {
+		while (capture_open(path, "test", 0, NULL, &other) != 0)
+			;
+		*taken = true;
+		for (;;)
+			pause();
+	}
+	for (uint32_t i = 0; i < 100000 && !*taken; i++)
+		capture_packet(c, m, CAPTURE_OUT, i);
+	was_taken = *taken; /* and then it may */
+	capture_close(c);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_true(!was_taken || strstr(said, "another process captures"));
+	rte_pktmbuf_free(m);
+	munmap((void *)taken, sizeof *taken);
+	unlink(one);
+}
+
 /** Neither one that nobody has opened, nor a reader that does not read or has gone, stops a
  * program. */
 static void the_reader_of_a_fifo_harms_nobody(void **state)
@@ -337,6 +376,7 @@ int main(void)
 		cmocka_unit_test(it_is_for_its_owner_alone),
 		cmocka_unit_test(a_full_disk_is_said_once),
 		cmocka_unit_test(a_file_that_cannot_move_up_is_kept),
+		cmocka_unit_test(a_file_that_moves_up_is_of_one_process),
 		cmocka_unit_test(the_reader_of_a_fifo_harms_nobody),
 		cmocka_unit_test(a_limit_of_file_sizes_is_told_of),
 	};
