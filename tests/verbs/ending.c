@@ -137,17 +137,34 @@ static void program_hear_disconnected(void)
 	}
 }
 
+static void program_check_async(const struct ibv_async_event *ev)
+{
+	const struct program_end *e;
+
+	switch (ev->event_type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_SQ_DRAINED:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		e = ev->element.qp->qp_context;
+		NEED(e->peer->peer == e);
+		break;
+	default:
+		NEED(ev->event_type == IBV_EVENT_GID_CHANGE ||
+			ev->event_type == IBV_EVENT_PORT_ACTIVE ||
+			ev->event_type == IBV_EVENT_PORT_ERR);
+	}
+}
+
 /** Of any thread's queue pairs: they share the context. */
 static void program_read_async(void)
 {
 	struct ibv_async_event ev;
 
 	while (ibv_get_async_event(program.context, &ev) == 0) {
-		const struct program_end *e;
-
-		NEED(ev.event_type != IBV_EVENT_CQ_ERR && ev.event_type != IBV_EVENT_SRQ_ERR);
-		e = ev.element.qp->qp_context;
-		NEED(e->peer->peer == e);
+		program_check_async(&ev);
 		ibv_ack_async_event(&ev);
 	}
 	NEED(errno == EAGAIN);
