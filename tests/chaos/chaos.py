@@ -217,9 +217,12 @@ class Chaos:
     # ---- what is left ------------------------------------------------------------------------
 
     def clean(self):
-        """Nothing but this program is there any more, nor anything that the others made."""
+        """Nothing but this program is there any more, nor anything that the others made, but for the
+        directories of slots, whose files stay (src/host/slot.c)."""
+        slots = [pathlib.Path("/run/uiwarp"), pathlib.Path(f"/tmp/uiwarp-{os.geteuid()}")]
         found = [*pathlib.Path("/dev/shm").iterdir(),
-                 *(p for p in pathlib.Path("/tmp").iterdir()),
+                 *(p for p in pathlib.Path("/tmp").iterdir() if p not in slots),
+                 *(p for d in slots if d.exists() for p in d.iterdir() if p.is_socket()),
                  *(p for p in pathlib.Path("/run/dpdk").glob("*") if p.is_dir())]
         links = [line.split()[7] for line in pathlib.Path("/proc/net/unix").read_text().splitlines()[1:]
                  if len(line.split()) > 7]
