@@ -16,6 +16,10 @@
 #include <unistd.h>
 
 #define TELEMETRY_PREFIX "telemetry."
+/** Of a socket that is not at its final name yet. */
+#define TELEMETRY_TEMPORARY ".new." TELEMETRY_PREFIX
+/** It is so for no longer than this. */
+#define TELEMETRY_TEMPORARY_S 60
 
 /** Stacks of one process, and processes of one number in different PID namespaces. */
 #define TELEMETRY_NAMES 16
@@ -147,7 +151,7 @@ static int telemetry_socket_begin(int dir, char temporary[TELEMETRY_NAME])
 		close(fd);
 		return rc;
 	}
-	snprintf(temporary, TELEMETRY_NAME, ".new." TELEMETRY_PREFIX "%llu",
+	snprintf(temporary, TELEMETRY_NAME, TELEMETRY_TEMPORARY "%llu",
 		(unsigned long long)st.st_ino);
 	a = telemetry_socket_address(dir, temporary);
 	/* One that was killed here may have left it. */
@@ -180,6 +184,29 @@ static int telemetry_socket_settle(int dir, const char *temporary, char *name)
 	return -EEXIST;
 }
 
+/** What others have left that were killed before they had their final name. */
+static void telemetry_socket_sweep_temporaries(int dir, const char *temporary)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct stat own, st;
+	struct dirent *e;
+
+	if (fd >= 0 && !d)
+		close(fd);
+	if (!d)
+		return;
+	if (fstatat(dir, temporary, &own, AT_SYMLINK_NOFOLLOW) != 0)
+		memset(&own, 0, sizeof own);
+	while ((e = readdir(d)) != NULL)
+		if (strncmp(e->d_name, TELEMETRY_TEMPORARY, strlen(TELEMETRY_TEMPORARY)) == 0 &&
+			strlen(e->d_name) < TELEMETRY_NAME &&
+			fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			own.st_mtime - st.st_mtime > TELEMETRY_TEMPORARY_S)
+			telemetry_socket_remove_dead(dir, e->d_name);
+	closedir(d);
+}
+
 int telemetry_socket_listen(const char *directory, char *name)
 {
 	int dir = telemetry_socket_directory(directory), fd, rc;
@@ -189,6 +216,7 @@ int telemetry_socket_listen(const char *directory, char *name)
 		return dir;
 	fd = telemetry_socket_begin(dir, temporary);
 	if (fd >= 0) {
+		telemetry_socket_sweep_temporaries(dir, temporary);
 		rc = telemetry_socket_settle(dir, temporary, name);
 		unlinkat(dir, temporary, 0);
 		if (rc) {

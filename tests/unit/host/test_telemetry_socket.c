@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 /* After the four that it needs. */
@@ -224,6 +227,42 @@ static void messages_go_through(void **state)
 	assert_int_equal(telemetry_socket_connect(directory, name), -ENOENT);
 }
 
+/** One that began, and was killed, @p age seconds ago. @return its descriptor, if it is to live. */
+static int leave_temporary(const char *name, unsigned age, bool lives)
+{
+	const struct timespec then[2] = {{.tv_nsec = UTIME_OMIT}, {time(NULL) - age, 0}};
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	assert_true(fd >= 0);
+	snprintf(a.sun_path, sizeof a.sun_path, "%s/%s", directory, name);
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+	assert_int_equal(utimensat(AT_FDCWD, a.sun_path, then, 0), 0);
+	if (lives) {
+		assert_int_equal(listen(fd, 1), 0);
+		return fd;
+	}
+	close(fd);
+	return -1;
+}
+
+static void those_that_were_killed_at_their_first_name(void **state)
+{
+	char name[TELEMETRY_NAME];
+	int alive, fd;
+
+	(void)leave_temporary(".new.telemetry.1", 3600, false);
+	(void)leave_temporary(".new.telemetry.2", 0, false); /* it may be about to listen */
+	alive = leave_temporary(".new.telemetry.3", 3600, true);
+	fd = telemetry_socket_listen(directory, name);
+	assert_true(fd >= 0);
+	remove_socket(name);
+	remove_socket(".new.telemetry.2");
+	remove_socket(".new.telemetry.3");
+	close(fd);
+	close(alive);
+}
+
 static void each_name(void *ctx, const char *name)
 {
 	unsigned *n = ctx;
@@ -267,6 +306,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_come_to_an_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_begin_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(messages_go_through, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			those_that_were_killed_at_their_first_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(others_in_the_directory, setup, teardown),
 	};
 
