@@ -51,6 +51,8 @@ static void programs_for_other_processors_are_not(void **state)
 static void a_directory_of_its_name_is_passed_over(void **state)
 {
 	char directory[] = "/tmp/uiw-reach.XXXXXX", name[64], path[128], *found;
+	/* Where this is emulated it may be another processor's. */
+	const char *why = obstacle("/bin/sh");
 
 	assert_non_null(mkdtemp(directory));
 	snprintf(name, sizeof name, "%s/sh", directory);
@@ -58,14 +60,14 @@ static void a_directory_of_its_name_is_passed_over(void **state)
 	assert_int_equal(chmod(name, 02777), 0);
 	snprintf(path, sizeof path, "%s:/nonexistent:/bin", directory);
 	assert_int_equal(setenv("PATH", path, 1), 0);
-	assert_null(reach_obstacle("sh", &found));
+	assert_ptr_equal(reach_obstacle("sh", &found), why);
 	assert_string_equal(found, "/bin/sh");
 	free(found);
 	assert_null(obstacle(name));
 	/* exec(3) has a list of its own then, and the working directory is not in it. */
 	assert_int_equal(unsetenv("PATH"), 0);
 	assert_int_equal(chdir(directory), 0);
-	assert_null(reach_obstacle("sh", &found));
+	assert_ptr_equal(reach_obstacle("sh", &found), why);
 	assert_string_equal(found, "/bin/sh");
 	free(found);
 	assert_int_equal(rmdir(name), 0);
