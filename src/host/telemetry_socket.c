@@ -184,26 +184,35 @@ static int telemetry_socket_settle(int dir, const char *temporary, char *name)
 	return -EEXIST;
 }
 
-/** What others have left that were killed before they had their final name. */
+/** A temporary name of long before @p now. */
+static bool telemetry_socket_is_left(int dir, const char *name, time_t now)
+{
+	struct stat st;
+
+	return strncmp(name, TELEMETRY_TEMPORARY, strlen(TELEMETRY_TEMPORARY)) == 0 &&
+	       strlen(name) < TELEMETRY_NAME && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       now - st.st_mtime > TELEMETRY_TEMPORARY_S;
+}
+
+/**
+ * What others have left that were killed before they had their final name. Ours, @p temporary, is
+ * as old as a moment.
+ */
 static void telemetry_socket_sweep_temporaries(int dir, const char *temporary)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct stat own, st;
 	struct dirent *e;
+	struct stat own;
 
 	if (fd >= 0 && !d)
 		close(fd);
 	if (!d)
 		return;
-	if (fstatat(dir, temporary, &own, AT_SYMLINK_NOFOLLOW) != 0)
-		memset(&own, 0, sizeof own);
-	while ((e = readdir(d)) != NULL)
-		if (strncmp(e->d_name, TELEMETRY_TEMPORARY, strlen(TELEMETRY_TEMPORARY)) == 0 &&
-			strlen(e->d_name) < TELEMETRY_NAME &&
-			fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-			own.st_mtime - st.st_mtime > TELEMETRY_TEMPORARY_S)
-			telemetry_socket_remove_dead(dir, e->d_name);
+	if (fstatat(dir, temporary, &own, AT_SYMLINK_NOFOLLOW) == 0)
+		while ((e = readdir(d)) != NULL)
+			if (telemetry_socket_is_left(dir, e->d_name, own.st_mtime))
+				telemetry_socket_remove_dead(dir, e->d_name);
 	closedir(d);
 }
 
