@@ -79,6 +79,24 @@ enum rnic_qp_state paired_state(const struct side *s)
 	return rnic_qp_get_state(s->qp);
 }
 
+size_t paired_frame(
+	enum mpa_frame kind, const void *private_data, uint16_t len, uint8_t frame[MPA_FRAME_MAX])
+{
+	const struct mpa_start st = {.revision = 2,
+		.enhanced = true,
+		.crc = true,
+		.peer_to_peer = true,
+		.rtr = MPA_RTR_WRITE,
+		.ird = 1,
+		.ord = 1,
+		.private_data = private_data,
+		.private_len = len};
+	int n = mpa_startup_build(kind, &st, frame);
+
+	assert_true(n > 0);
+	return (size_t)n;
+}
+
 void paired_send(struct side *s, uint64_t wr_id, uint8_t byte)
 {
 	s->buf[0] = byte;

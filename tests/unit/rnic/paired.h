@@ -6,6 +6,7 @@
 #ifndef TESTS_UNIT_RNIC_PAIRED_H
 #define TESTS_UNIT_RNIC_PAIRED_H
 
+#include "mpa/startup.h"
 #include "pair.h"
 
 #define PAIRED_PORT  61525
@@ -28,6 +29,11 @@ void paired_rts_with(const struct side *s, uint32_t psn);
 void paired_rts(const struct side *s);
 /** Both to RTS, and their stream. */
 void paired_connect(struct pair *p);
+
+/** A start-up frame of a host without an RNIC, all right but perhaps for its data. @return its
+ * length. */
+size_t paired_frame(
+	enum mpa_frame kind, const void *private_data, uint16_t len, uint8_t frame[MPA_FRAME_MAX]);
 
 /** Send one byte. */
 void paired_send(struct side *s, uint64_t wr_id, uint8_t byte);

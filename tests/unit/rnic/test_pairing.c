@@ -2,7 +2,6 @@
 /* Two QPs that their programs told of each other: in virtual time, over an LLP in memory. */
 #include "rnic/pairing.h"
 
-#include "mpa/startup.h"
 #include "paired.h"
 #include "rnic/conn.h"
 #include "rnic/pairing_wire.h"
@@ -476,26 +475,16 @@ static void test_accepted_and_refused(void **state)
 		.from_qp = rnic_qp_num(p.b.qp),
 		.psn = PAIRED_PSN_A};
 	uint8_t data[PAIRING_HELLO_LEN], frame[MPA_FRAME_MAX];
-	const struct mpa_start st = {.revision = 2,
-		.enhanced = true,
-		.crc = true,
-		.peer_to_peer = true,
-		.rtr = MPA_RTR_WRITE,
-		.ird = 1,
-		.ord = 1,
-		.private_data = data,
-		.private_len = sizeof data};
 	struct llp_mem_peer s = {0};
-	int n;
+	size_t n;
 
 	pairing_put_hello(data, &hello);
-	n = mpa_startup_build(MPA_FRAME_REPLY, &st, frame);
-	assert_true(n > 0);
+	n = paired_frame(MPA_FRAME_REPLY, data, sizeof data, frame);
 	llp_mem_peer_listen(&s, p.mem, 1, PAIRED_PORT);
 	paired_rtr(&p.a);
 	pair_run(&p);
 	assert_true(s.connected);
-	llp_mem_send_raw(s.llp, frame, (size_t)n);
+	llp_mem_send_raw(s.llp, frame, n);
 	pair_run(&p);
 	assert_false(qp_has_stream(p.a.qp));
 	expect_refused(&p.a);

@@ -2,8 +2,7 @@
 /* Connections to the port of pairings: strangers with raw bytes. */
 #include "rnic/pairing_service.h"
 
-#include "mpa/startup.h"
-#include "pair.h"
+#include "paired.h"
 #include "rnic/ep_priv.h"
 
 #include <errno.h>
@@ -50,25 +49,15 @@ static int teardown(void **state)
 static void knock_from(
 	unsigned host, struct llp_mem_peer *s, const void *private_data, uint16_t len)
 {
-	const struct mpa_start st = {.revision = 2,
-		.enhanced = true,
-		.crc = true,
-		.peer_to_peer = true,
-		.rtr = MPA_RTR_WRITE,
-		.ird = 1,
-		.ord = 1,
-		.private_data = private_data,
-		.private_len = len};
 	struct ip_endpoint to = llp_mem_endpoint(p.mem, 1, PORT);
 	uint8_t frame[MPA_FRAME_MAX];
-	int n = mpa_startup_build(MPA_FRAME_REQUEST, &st, frame);
+	size_t n = paired_frame(MPA_FRAME_REQUEST, private_data, len, frame);
 
-	assert_true(n > 0);
 	*s = (struct llp_mem_peer){0};
 	llp_mem_peer_connect(s, p.mem, host, &to);
 	pair_run(&p);
 	assert_true(s->connected);
-	llp_mem_send_raw(s->llp, frame, (size_t)n);
+	llp_mem_send_raw(s->llp, frame, n);
 	pair_run(&p);
 }
 
