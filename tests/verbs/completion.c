@@ -30,13 +30,11 @@ static void program_placed(struct program_end *e, unsigned upto)
 	}
 }
 
-/** The next of @p e's messages that takes a receive. */
-static const struct program_request *program_next_message(struct program_end *e)
+const struct program_request *program_message(struct program_end *e)
 {
 	while (e->consumed < e->posted && !program_consumes(&e->request[e->consumed]))
 		e->consumed++;
-	NEED(e->consumed < e->posted);
-	return &e->request[e->consumed++];
+	return e->consumed < e->posted ? &e->request[e->consumed] : NULL;
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -141,19 +139,14 @@ static void program_check_message(struct program_end *e, const struct program_re
 static void program_receive_failed(
 	struct program_end *e, struct program_receive *r, const struct program_completion *c)
 {
-	struct program_end *from = e->peer;
-	unsigned next = from->consumed;
+	const struct program_request *next = program_message(e->peer);
 
 	NEED(program.broken);
 	NEED(c->status == IBV_WC_WR_FLUSH_ERR || c->status == IBV_WC_LOC_LEN_ERR);
-	while (next < from->posted && !program_consumes(&from->request[next]))
-		next++;
-	if (e->receives_failed || next == from->posted ||
-		from->request[next].op == IBV_WR_RDMA_WRITE_WITH_IMM)
+	if (e->receives_failed || !next || next->op == IBV_WR_RDMA_WRITE_WITH_IMM)
 		program_receive_check(e->receives, r, NULL, 0, false);
 	else
-		program_receive_check(
-			e->receives, r, from->request[next].payload, from->request[next].len, true);
+		program_receive_check(e->receives, r, next->payload, next->len, true);
 	e->receives_failed = true;
 }
 
@@ -174,7 +167,9 @@ static void program_receive_completed(
 		return;
 	}
 	NEED(!e->receives_failed);
-	message = program_next_message(e->peer);
+	message = program_message(e->peer);
+	NEED(message);
+	e->peer->consumed++;
 	program_check_message(e, message, r, c);
 	q->busy[r->slot] = false;
 	program_placed(e->peer, e->peer->consumed);

@@ -3,12 +3,8 @@
 #include "program.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <time.h>
-
-#define PATIENCE_S 120
 
 /** Completions, as they come. */
 static void program_wait(bool (*done)(struct program_end *e))
@@ -21,7 +17,7 @@ static void program_wait(bool (*done)(struct program_end *e))
 			if (program_poll_all())
 				clock_gettime(CLOCK_MONOTONIC, &begin);
 			clock_gettime(CLOCK_MONOTONIC, &now);
-			NEED(now.tv_sec - begin.tv_sec < PATIENCE_S);
+			NEED(now.tv_sec - begin.tv_sec < PROGRAM_PATIENCE_S);
 		}
 	}
 }
@@ -30,11 +26,7 @@ static void program_wait(bool (*done)(struct program_end *e))
 
 static bool program_is_done(struct program_end *e)
 {
-	struct program_end *from = e->peer;
-
-	while (from->consumed < from->posted && !program_consumes(&from->request[from->consumed]))
-		from->consumed++;
-	return e->polled == e->posted && from->consumed == from->posted;
+	return e->polled == e->posted && !program_message(e->peer);
 }
 
 static void program_check_rest(struct program_end *e)

@@ -2,14 +2,11 @@
 /* How completions are polled, and waited for. */
 #include "program.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 
-#define PATIENCE_MS 120000
-#define WC_MOST     5
+#define WC_MOST 5
 
 static void program_poll_list(struct program_cq *q, int n, const struct ibv_wc *wc)
 {
@@ -115,7 +112,7 @@ void program_event(struct program_cq *q, bool wait)
 	if (!q->channel)
 		return;
 	p.fd = q->channel->fd;
-	n = poll(&p, 1, wait ? PATIENCE_MS : 0);
+	n = poll(&p, 1, wait ? PROGRAM_PATIENCE_S * 1000 : 0);
 	NEED(n == 1 || !wait);
 	if (n == 0)
 		return;

@@ -139,16 +139,15 @@ static bool program_atomic(struct program_end *e, struct program_request *q)
 	q->sge[0] = (struct ibv_sge){(uintptr_t)program_slot(m, q->slot) + q->at, 8, m->mr->lkey};
 	q->remote = (uintptr_t)(to->at + 8 * word);
 	q->rkey = to->mr->rkey;
-	q->original = *value;
+	q->payload = malloc(8);
+	NEED(q->payload);
+	memcpy(q->payload, value, 8); /* what it must find */
 	q->swap = prng_u64(&program.random);
 	q->add = q->op == IBV_WR_ATOMIC_FETCH_AND_ADD || program_chance(0.3) ? q->swap + 1 : *value;
 	if (q->op == IBV_WR_ATOMIC_FETCH_AND_ADD)
 		*value += q->add;
 	else if (*value == q->add)
 		*value = q->swap;
-	q->payload = malloc(8);
-	NEED(q->payload);
-	memcpy(q->payload, &q->original, 8);
 	return true;
 }
 
@@ -356,7 +355,6 @@ void program_post_receive(struct program_end *e)
 		left -= n;
 	}
 	wr.num_sge = r->sges;
-	r->turn = ++program.turn;
 	r->waits = true;
 	q->posted++;
 	if (q->srq)

@@ -13,9 +13,8 @@
 #ifndef PROGRAM_ADDRESS /* of the host's own TCP: meson.build */
 #define PROGRAM_ADDRESS "10.99.0.1"
 #endif
-#define SEND_WR     16
-#define PATIENCE_MS 60000
-#define CQ_LEAST    200 /* all that may wait at once */
+#define SEND_WR  16
+#define CQ_LEAST 200 /* all that may wait at once */
 #define BUILDERS                                                                                \
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND | \
 		IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |                       \
@@ -278,9 +277,9 @@ static void program_connect(struct program_end *active, struct program_end *pass
 
 	NEED(rdma_create_id(program.channel, &id, active, RDMA_PS_TCP) == 0);
 	NEED(rdma_resolve_addr(id, NULL, program_address(rdma_get_src_port(program.listener)),
-		     PATIENCE_MS) == 0);
+		     PROGRAM_PATIENCE_S * 1000) == 0);
 	program_ack_event(program_next(RDMA_CM_EVENT_ADDR_RESOLVED));
-	NEED(rdma_resolve_route(id, PATIENCE_MS) == 0);
+	NEED(rdma_resolve_route(id, PROGRAM_PATIENCE_S * 1000) == 0);
 	program_ack_event(program_next(RDMA_CM_EVENT_ROUTE_RESOLVED));
 	program_end_open(active, id);
 	NEED(rdma_connect(id, &param) == 0);

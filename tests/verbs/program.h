@@ -28,6 +28,8 @@
 #define PROGRAM_RECEIVE_ID (UINT64_C(1) << 32) /**< in the wr_id of receives, with their number */
 #define PROGRAM_RECEIVES   8                   /**< at once */
 #define PROGRAM_ATOMICS    8
+/** Without progress; a machine may stand still for seconds. */
+#define PROGRAM_PATIENCE_S 120
 
 /** Memory of an end, each a region of its own with no more rights than it needs. */
 enum program_area {
@@ -58,7 +60,6 @@ struct program_request {
 	uint64_t remote;
 	uint32_t imm;
 	uint64_t add, swap; /**< of Atomics: to add or to compare with, to swap */
-	uint64_t original;  /**< and what they must find */
 	bool by_window;     /**< through the peer's window */
 	bool illegal;
 	uint8_t *payload; /**< what it sends or reads, once more */
@@ -70,7 +71,6 @@ struct program_receive {
 	int sges;
 	uint32_t len;
 	unsigned slot;
-	uint64_t turn;
 	bool waits; /**< no completion yet */
 };
 
@@ -229,6 +229,8 @@ void program_arm(struct program_cq *q);
 void program_event(struct program_cq *q, bool wait);
 void program_ack(struct program_cq *q, unsigned n);
 void program_completed(struct program_cq *q, const struct program_completion *c);
+/** The next of @p e's messages that takes a receive; NULL: none was sent. */
+const struct program_request *program_message(struct program_end *e);
 bool program_is_signaled(const struct program_end *e, const struct program_request *q);
 
 /* ---- the end (ending.c) ---------------------------------------------------------------------- */
