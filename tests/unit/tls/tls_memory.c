@@ -21,6 +21,8 @@ static struct tls_config client_config, server_config;
 
 int set_up(void **state)
 {
+	memset(&client, 0, sizeof client);
+	memset(&server, 0, sizeof server);
 	memset(&client_config, 0, sizeof client_config);
 	tls_files_open(&files);
 	tls_files_write(&files, "psk", "node:00112233445566778899aabbccddeeff\n");
