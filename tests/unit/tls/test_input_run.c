@@ -246,6 +246,8 @@ static const struct starved {
 		.left = 30066,
 		.until = 30044,
 		.place = NESTED},
+	{.made = {{CONTENT, 8192}, {CONTENT, 8192}, {CONTENT, 1}},
+		.shows = {{16384, 0, 16385}, {16385, 16385}}},
 	/* And behind what it is done with. */
 	{.made = {{CONTENT, 10000}, {CONTENT, 10000}},
 		.shows = {{20000, 15000, 0}, {5000, 5000}},
