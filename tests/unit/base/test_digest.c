@@ -57,6 +57,35 @@ static void differ(
 	fail_msg("%s: the %s of %zu bytes, from %zu to %zu", k->name, what, len, from, to);
 }
 
+/* RFC 1071 section 1: carries come in again, as often as there are some. */
+static void sums_are_folded(void **state)
+{
+	static const struct {
+		uint64_t sum;
+		uint16_t folded, shifted;
+	} rows[] = {
+		{0, 0, 0},
+		{1, 1, 0x0100},
+		{0xffff, 0xffff, 0xffff}, /* not 0, which only zeros have */
+		{0x10000, 1, 0x0100},
+		{0x1234, 0x1234, 0x3412},
+		{0x1ffff, 1, 0x0100},
+		{0x1fffe, 0xffff, 0xffff},
+		{0xffff0000, 0xffff, 0xffff},
+		{0xffffffff, 0xffff, 0xffff},
+		{0xfffeffff0001, 0xffff, 0xffff},
+		{0x8000000000000001, 0x8001, 0x0180},
+		{UINT64_MAX - 1, 0xfffe, 0xfeff},
+		{UINT64_MAX, 0xffff, 0xffff},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		assert_int_equal(digest_fold(rows[i].sum), rows[i].folded);
+		assert_int_equal(digest_shift(rows[i].sum, true), rows[i].shifted);
+		assert_int_equal(digest_shift(rows[i].sum, false), rows[i].sum);
+	}
+}
+
 /* ---- every length, every place ----------------------------------------------------------------
  */
 
@@ -335,6 +364,7 @@ static void stops_at_the_edge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_are_folded),
 		cmocka_unit_test(every_length_at_every_place),
 		cmocka_unit_test(carries_nothing_away),
 		cmocka_unit_test(is_as_the_separate_functions),
