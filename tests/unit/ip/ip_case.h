@@ -34,6 +34,12 @@
 	"45 00 00 28 00 00 40 00 40 06 26 ce 0a 00 00 02 0a 00 00 01" \
 	"00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 9b e2 00 00"
 
+/** Of both families: host_new_v4() and host_new_v6() in one. */
+struct host *ip_case_host(void);
+
+/** 10.0.0.2 and fd00::2 tell their link-layer address, if there is a path to them. */
+void ip_case_answer(struct host *h);
+
 /** From the source that is right for @p dst. */
 void ip_case_path(struct host *h, struct ip_path *p, const char *dst);
 
