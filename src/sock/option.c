@@ -13,8 +13,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define KEEPALIVE_PROBES   9
-#define KEEPALIVE_INTERVAL 75 /* s, at most */
+#define KEEPALIVE_PROBES    9
+#define KEEPALIVE_QUESTIONS 3     /* in a user timeout, at least: one of them may be lost */
+#define KEEPALIVE_INTERVAL  75    /* s, at most */
+#define KEEPALIVE_IDLE      32767 /* likewise: Linux refuses more, and would ask after two hours */
 
 int sock_option(int fd, int level, int name, int value)
 {
@@ -63,16 +65,23 @@ void sock_option_congestion_control(struct sock_stack *s, int fd, const char *na
 		name, strerror(errno));
 }
 
-/** RFC 9293 section 3.8.4. */
+/** RFC 9293 section 3.8.4, within the user timeout: as our own TCP, but in whole seconds. */
 static void sock_option_keepalive(int fd, const struct sock_stack_config *cfg)
 {
-	uint32_t idle = (cfg->keepalive_ms + 999) / 1000;
-	uint32_t interval = idle < KEEPALIVE_INTERVAL ? idle : KEEPALIVE_INTERVAL;
-	uint32_t probes;
+	uint32_t idle = (cfg->keepalive_ms + 999) / 1000, patience = cfg->user_timeout_ms / 1000;
+	uint32_t interval = patience / KEEPALIVE_QUESTIONS, probes;
 
 	if (!idle)
 		return;
-	probes = cfg->user_timeout_ms / 1000 / interval;
+	if (idle > KEEPALIVE_IDLE)
+		idle = KEEPALIVE_IDLE;
+	if (interval > KEEPALIVE_INTERVAL)
+		interval = KEEPALIVE_INTERVAL;
+	if (interval > idle)
+		interval = idle;
+	if (!interval)
+		interval = 1;
+	probes = patience / interval;
 	if (probes > KEEPALIVE_PROBES)
 		probes = KEEPALIVE_PROBES;
 	(void)sock_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
