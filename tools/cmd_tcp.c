@@ -57,7 +57,7 @@ static int cmd_tcp_make_configuration(struct tcp_options *o, struct config *c)
 	if (!o->congestion_control)
 		return 0;
 	assignment = configuration_join("congestion_control", "=", o->congestion_control);
-	r = config_set(c, assignment, &e);
+	r = config_set(c, "--cc", assignment, &e);
 	free(assignment);
 	if (r == 0)
 		return 0;

@@ -205,16 +205,16 @@ int configuration_apply(struct configuration *c, const char *command, struct con
 {
 	struct config_error e;
 	int rc = configuration_export(c, command);
+	int found = rc == 0 ? config_from_environment(out, c->set, &e) : 0;
 
 	free(c->set);
 	c->set = NULL;
 	if (rc != 0)
 		return rc;
-	rc = config_from_environment(out, &e);
-	if (rc == 0)
+	if (found == 0)
 		return configuration_complain(
 			command, "no configuration", "expected --config FILE or --set KEY=VALUE");
-	return rc < 0 ? configuration_fail(command, &e) : 0;
+	return found < 0 ? configuration_fail(command, &e) : 0;
 }
 
 int configuration_check_port(const struct config *c, const char *command)

@@ -343,9 +343,9 @@ int config_read_file(struct config *c, const char *path, struct config_error *e)
 
 /* ---- assignments and the whole ------------------------------------------------------------ */
 
-int config_set(struct config *c, const char *assignment, struct config_error *e)
+int config_set(struct config *c, const char *source, const char *assignment, struct config_error *e)
 {
-	const struct config_place where = {0};
+	const struct config_place where = {.source = source};
 	const char *equals = strchr(assignment, '=');
 	struct config_shown s;
 	char *copy;

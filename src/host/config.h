@@ -140,8 +140,13 @@ int config_look_at(const char *path, struct config_error *e);
  */
 int config_read_pipe(const char *path, unsigned ms, char **set, struct config_error *e);
 
-/** Apply one "key=value". @return 0 or -EINVAL with @p e filled in. */
-int config_set(struct config *c, const char *assignment, struct config_error *e);
+/**
+ * Apply one "key=value".
+ * @param source begins sentences about it: "--set".
+ * @return 0 or -EINVAL with @p e filled in.
+ */
+int config_set(
+	struct config *c, const char *source, const char *assignment, struct config_error *e);
 
 /** Check what concerns several keys: a port is there, gateways are on-link, and so on. */
 int config_check(const struct config *c, struct config_error *e);
@@ -150,9 +155,11 @@ int config_check(const struct config *c, struct config_error *e);
  * The configuration that `uiwarp run` hands to its program: UIWARP_CONFIG (a file) and UIWARP_SET
  * (assignments, one a line; later ones win). Values with "%{slot}" are checked with the first and
  * the last slot, and keep the value for the first. No slot is taken.
+ * @param options the last lines of UIWARP_SET, if they are those of --set: sentences say so. Or
+ * NULL.
  * @return 1: there is a configuration; 0: there is none; a negative errno with @p e filled in.
  */
-int config_from_environment(struct config *c, struct config_error *e);
+int config_from_environment(struct config *c, const char *options, struct config_error *e);
 
 /**
  * If the configuration needs a slot, take one and read the environment again with its number. Call

@@ -9,9 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The lines of UIWARP_SET. */
-static int config_apply_environment(struct config *c, const char *set, struct config_error *e)
+/* The lines of UIWARP_SET, of which the last ones may be @options. */
+static int config_apply_environment(
+	struct config *c, const char *set, const char *options, struct config_error *e)
 {
+	const size_t len = strlen(set), given = options ? strlen(options) : 0;
 	char *copy = strdup(set);
 	char *next = copy;
 	int rc = 0;
@@ -20,16 +22,18 @@ static int config_apply_environment(struct config *c, const char *set, struct co
 		return config_complain(e, -ENOMEM, NULL, "%s", strerror(ENOMEM));
 	while (rc == 0 && next) {
 		char *line = strsep(&next, "\n");
+		bool option = len - (size_t)(line - copy) <= given;
 
 		if (*line != '\0')
-			rc = config_set(c, line, e);
+			rc = config_set(c, option ? "--set" : "UIWARP_SET", line, e);
 	}
 	free(copy);
 	return rc;
 }
 
-/** What the environment says, with @p slot in the place of patterns. @return as above it. */
-static int config_read_environment(struct config *c, unsigned slot, struct config_error *e)
+/** What the environment says, with @p slot in the place of patterns. @return as below it. */
+static int config_read_environment(
+	struct config *c, unsigned slot, const char *options, struct config_error *e)
 {
 	const char *path = secure_getenv("UIWARP_CONFIG");
 	const char *set = secure_getenv("UIWARP_SET");
@@ -46,25 +50,25 @@ static int config_read_environment(struct config *c, unsigned slot, struct confi
 	if (path)
 		rc = config_read_file(c, path, e);
 	if (rc == 0 && set)
-		rc = config_apply_environment(c, set, e);
+		rc = config_apply_environment(c, set, options, e);
 	/* Without the number of the slot the whole is not there yet. */
 	if (rc == 0 && (!c->slot_wanted || slot != 0))
 		rc = config_check(c, e);
 	return rc == 0 ? 1 : rc;
 }
 
-int config_from_environment(struct config *c, struct config_error *e)
+int config_from_environment(struct config *c, const char *options, struct config_error *e)
 {
-	int rc = config_read_environment(c, 0, e);
+	int rc = config_read_environment(c, 0, options, e);
 	char name[sizeof c->name];
 
 	if (rc <= 0 || !c->slot_wanted)
 		return rc;
-	rc = config_read_environment(c, c->slot_last, e);
+	rc = config_read_environment(c, c->slot_last, options, e);
 	if (rc <= 0)
 		return rc;
 	memcpy(name, c->name, sizeof name);
-	rc = config_read_environment(c, c->slot_first, e);
+	rc = config_read_environment(c, c->slot_first, options, e);
 	c->slot_names = strcmp(name, c->name) != 0;
 	return rc;
 }
@@ -98,7 +102,7 @@ int config_take_slot(struct config *c, struct config_error *e)
 	if (rc < 0)
 		return config_complain(
 			e, rc, NULL, "cannot take a slot in %s: %s", places.path[0], strerror(-rc));
-	rc = config_read_environment(c, slot, e);
+	rc = config_read_environment(c, slot, NULL, e);
 	if (rc <= 0) {
 		slot_release(&hold);
 		return rc == 0 ? config_complain(e, -ENOENT, NULL, "the configuration is gone")

@@ -32,7 +32,7 @@ int config_complain(
 	else if (where && where->path)
 		n = (size_t)snprintf(e->text, sizeof e->text, "%s: ", config_show(&s, where->path));
 	else if (where)
-		n = (size_t)snprintf(e->text, sizeof e->text, "--set: ");
+		n = (size_t)snprintf(e->text, sizeof e->text, "%s: ", where->source);
 	va_start(ap, fmt);
 	vsnprintf(e->text + n, sizeof e->text - n, fmt, ap);
 	va_end(ap);

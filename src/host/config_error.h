@@ -7,10 +7,11 @@
 
 #include <stdio.h>
 
-/** The place of an assignment: a line of a file, or "--set" when path is NULL. */
+/** The place of an assignment: a line of a file, or where it comes from when path is NULL. */
 struct config_place {
 	const char *path;
-	unsigned line; /**< 0: the file as a whole */
+	unsigned line;      /**< 0: the file as a whole */
+	const char *source; /**< without a path: as config_set() has it */
 };
 
 /** Untrusted text that is safe to print. */

@@ -44,7 +44,7 @@ static void set_lines(struct config *c, const uint8_t *data, size_t size)
 		char *line = strndup((const char *)data, len); /* so that overruns are seen */
 
 		MUST(line);
-		check_error(config_set(c, line, &e), &e);
+		check_error(config_set(c, "--set", line, &e), &e);
 		free(line);
 		data += len + (nl != NULL);
 		size -= len + (nl != NULL);

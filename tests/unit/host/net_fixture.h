@@ -14,7 +14,7 @@ static inline void net_fixture_null(struct config *c)
 
 	config_init(c);
 	for (unsigned i = 0; i < sizeof set / sizeof set[0]; i++)
-		assert_int_equal(config_set(c, set[i], &e), 0);
+		assert_int_equal(config_set(c, "--set", set[i], &e), 0);
 }
 
 /** Open one with @p n settings, `KEY=VALUE` each; it is not started. Fails the test with the
@@ -27,7 +27,7 @@ static inline struct net *net_fixture_open(const char *const *set, unsigned n)
 
 	config_init(&c);
 	for (unsigned i = 0; i < n; i++)
-		if (config_set(&c, set[i], &e))
+		if (config_set(&c, "--set", set[i], &e))
 			fail_msg("%s", e.text);
 	if (net_open(&c, &net, &e))
 		fail_msg("%s", e.text);

@@ -109,12 +109,12 @@ static void test_quotes_are_told(void **state)
 
 	for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
 		config_init(&c);
-		assert_int_equal(config_set(&c, wrong[i], &e), -EINVAL);
+		assert_int_equal(config_set(&c, "--set", wrong[i], &e), -EINVAL);
 		assert_says(&e, "quotes");
 	}
 	/* Quotes of its own. */
-	assert_int_equal(config_set(&c, "eal=\"--a b\" \"c\"", &e), 0);
-	assert_int_equal(config_set(&c, "port=net_memif0,socket=/tmp/it's", &e), 0);
+	assert_int_equal(config_set(&c, "--set", "eal=\"--a b\" \"c\"", &e), 0);
+	assert_int_equal(config_set(&c, "--set", "port=net_memif0,socket=/tmp/it's", &e), 0);
 }
 
 static void test_file_unknown_key(void **state)
@@ -283,17 +283,18 @@ static void test_set(void **state)
 	struct config c;
 
 	config_init(&c);
-	assert_int_equal(config_set(&c, "mtu=1400", &e), 0);
-	assert_int_equal(config_set(&c, " mtu = 1500 ", &e), 0);
+	assert_int_equal(config_set(&c, "--set", "mtu=1400", &e), 0);
+	assert_int_equal(config_set(&c, "--set", " mtu = 1500 ", &e), 0);
 	assert_int_equal(c.mtu, 1500);
-	assert_int_equal(config_set(&c, "mtu", &e), -EINVAL);
+	assert_int_equal(config_set(&c, "--set", "mtu", &e), -EINVAL);
 	assert_says(&e, "--set: \"mtu\"; expected key=value");
-	assert_int_equal(config_set(&c, "=1", &e), -EINVAL);
-	assert_int_equal(config_set(&c, "", &e), -EINVAL);
-	assert_int_equal(config_set(&c, "crc=", &e), -EINVAL);
+	assert_int_equal(config_set(&c, "--set", "=1", &e), -EINVAL);
+	assert_int_equal(config_set(&c, "--set", "", &e), -EINVAL);
+	assert_int_equal(config_set(&c, "--set", "crc=", &e), -EINVAL);
 	assert_says(&e, "--set: \"crc\" has no value");
 	assert_int_equal(
-		config_set(&c, "port=net_memif0,role=client,mac=02:00:00:00:00:01", &e), 0);
+		config_set(&c, "--set", "port=net_memif0,role=client,mac=02:00:00:00:00:01", &e),
+		0);
 	assert_string_equal(c.port, "net_memif0,role=client,mac=02:00:00:00:00:01");
 }
 
@@ -303,10 +304,10 @@ static void test_set_wins_over_file(void **state)
 	struct config c;
 
 	assert_int_equal(read_text(&c, &e, "address = 10.0.0.1/24\nmtu = 1400\n"), 0);
-	assert_int_equal(config_set(&c, "mtu=9000", &e), 0);
+	assert_int_equal(config_set(&c, "--set", "mtu=9000", &e), 0);
 	/* The first replaces the file's list, the second adds to it. */
-	assert_int_equal(config_set(&c, "address=10.0.0.2/24", &e), 0);
-	assert_int_equal(config_set(&c, "address=10.0.0.3/24", &e), 0);
+	assert_int_equal(config_set(&c, "--set", "address=10.0.0.2/24", &e), 0);
+	assert_int_equal(config_set(&c, "--set", "address=10.0.0.3/24", &e), 0);
 	assert_int_equal(c.mtu, 9000);
 	assert_int_equal(c.num_addresses, 2);
 	assert_int_equal(c.address[0].addr.b[15], 2);
@@ -319,8 +320,8 @@ static void test_failed_value_changes_nothing(void **state)
 
 	config_init(&c);
 	before = c;
-	assert_int_equal(config_set(&c, "rtr=write,never", &e), -EINVAL);
-	assert_int_equal(config_set(&c, "progress=dedicated:x", &e), -EINVAL);
+	assert_int_equal(config_set(&c, "--set", "rtr=write,never", &e), -EINVAL);
+	assert_int_equal(config_set(&c, "--set", "progress=dedicated:x", &e), -EINVAL);
 	assert_memory_equal(&c, &before, sizeof c);
 }
 

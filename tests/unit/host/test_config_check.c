@@ -131,7 +131,7 @@ static void expect(const struct check_case *want, const char *says)
 
 	config_init(&c);
 	for (unsigned j = 0; want->set[j]; j++)
-		assert_int_equal(config_set(&c, want->set[j], &e), 0);
+		assert_int_equal(config_set(&c, "--set", want->set[j], &e), 0);
 	memset(&e, 0, sizeof e);
 	assert_int_equal(config_check(&c, &e), says ? -EINVAL : 0);
 	assert_string_equal(e.text, says ? says : "");

@@ -27,7 +27,7 @@ static int from(const char *path, const char *set, struct config *c, struct conf
 	else
 		unsetenv("UIWARP_SET");
 	memset(e, 0, sizeof *e);
-	return config_from_environment(c, e);
+	return config_from_environment(c, NULL, e);
 }
 
 static void write_file(const char *text)
@@ -67,14 +67,38 @@ static void test_assignments(void **state)
 	assert_int_equal(c.mtu, 1500);
 	assert_int_equal(
 		from(NULL, "port=net_null0\naddress=10.0.0.1/24\nmtu=no", &c, &e), -EINVAL);
-	assert_non_null(strstr(e.text, "--set: \"mtu\""));
+	assert_non_null(strstr(e.text, "UIWARP_SET: \"mtu\""));
 	/* The first that is wrong ends it. */
 	assert_int_equal(from(NULL, "mtu=no\nname=1", &c, &e), -EINVAL);
-	assert_non_null(strstr(e.text, "--set: \"mtu\""));
+	assert_non_null(strstr(e.text, "UIWARP_SET: \"mtu\""));
 	assert_int_equal(from(NULL, "port=net_null0", &c, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "\"address\" is missing"));
 	assert_int_equal(from(NULL, "port", &c, &e), -EINVAL);
-	assert_string_equal(e.text, "--set: \"port\"; expected key=value");
+	assert_string_equal(e.text, "UIWARP_SET: \"port\"; expected key=value");
+}
+
+/* Of the lines only the last ones, as many as they are, are those of the command line. */
+static void test_errors_name_who_gave_the_line(void **state)
+{
+	static const struct {
+		const char *set, *options, *says;
+	} cases[] = {
+		{"mtu=no\nport=a", "port=a", "UIWARP_SET: \"mtu\" is \"no\""},
+		{"port=a\nmtu=no", "mtu=no", "--set: \"mtu\" is \"no\""},
+		{"port=a\nmtu=no", "port=a\nmtu=no", "--set: \"mtu\" is \"no\""},
+		{"port=a\nmtu=no\nname=b", "mtu=no\nname=b", "--set: \"mtu\" is \"no\""},
+		{"mtu=no\n", "", "UIWARP_SET: \"mtu\" is \"no\""},
+		/* They are gone from there. */
+		{"mtu=no", "mtu=1500\nmtu=no", "--set: \"mtu\" is \"no\""},
+	};
+	struct config_error e;
+	struct config c;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		from(NULL, cases[i].set, &c, &e);
+		assert_int_equal(config_from_environment(&c, cases[i].options, &e), -EINVAL);
+		assert_ptr_equal(strstr(e.text, cases[i].says), e.text);
+	}
 }
 
 static void test_file_and_assignments(void **state)
@@ -144,7 +168,7 @@ static void test_slot_of_a_changed_environment(void **state)
 	assert_int_equal(from(NULL, SLOTS, &c, &e), 1);
 	setenv("UIWARP_SET", SLOTS "\nmtu=no", 1);
 	assert_int_equal(config_take_slot(&c, &e), -EINVAL);
-	assert_non_null(strstr(e.text, "--set: \"mtu\""));
+	assert_non_null(strstr(e.text, "UIWARP_SET: \"mtu\""));
 	assert_int_equal(open_descriptors(), before);
 
 	assert_int_equal(from(NULL, SLOTS "\nname=iw%{slot}", &c, &e), 1);
@@ -167,6 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_assignments),
+		cmocka_unit_test(test_errors_name_who_gave_the_line),
 		cmocka_unit_test(test_file_and_assignments),
 		cmocka_unit_test(test_slot_names),
 		cmocka_unit_test(test_slot_of_a_changed_environment),

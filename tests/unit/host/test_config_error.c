@@ -45,7 +45,8 @@ static void test_show_cuts(void **state)
 static void test_complain_names_the_place(void **state)
 {
 	const struct config_place line = {.path = "a.conf", .line = 7}, file = {.path = "a.conf"};
-	const struct config_place set = {0}, hostile = {.path = "a\033]0;b", .line = 1};
+	const struct config_place set = {.source = "UIWARP_SET"},
+				  hostile = {.path = "a\033]0;b", .line = 1};
 	struct config_error e;
 
 	assert_int_equal(config_complain(&e, -EINVAL, NULL, "no %s", "place"), -EINVAL);
@@ -55,7 +56,7 @@ static void test_complain_names_the_place(void **state)
 	assert_int_equal(config_complain(&e, -EINVAL, &line, "%d", 42), -EINVAL);
 	assert_string_equal(e.text, "a.conf, line 7: 42");
 	assert_int_equal(config_complain(&e, -EINVAL, &set, "wrong"), -EINVAL);
-	assert_string_equal(e.text, "--set: wrong");
+	assert_string_equal(e.text, "UIWARP_SET: wrong");
 	config_complain(&e, -EINVAL, &hostile, "wrong");
 	assert_string_equal(e.text, "a?]0;b, line 1: wrong");
 }

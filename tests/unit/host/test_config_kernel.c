@@ -33,9 +33,9 @@ static struct ip_addr address(const char *text)
 static void test_is(void **state)
 {
 	assert_true(config_is_kernel(&c)); /* the default */
-	assert_int_equal(config_set(&c, "port=net_null0", &e), 0);
+	assert_int_equal(config_set(&c, "--set", "port=net_null0", &e), 0);
 	assert_false(config_is_kernel(&c));
-	assert_int_equal(config_set(&c, "port=kernel", &e), 0);
+	assert_int_equal(config_set(&c, "--set", "port=kernel", &e), 0);
 	assert_true(config_is_kernel(&c));
 }
 
@@ -71,7 +71,7 @@ static void test_named_ones(void **state)
 
 static void test_one_of_the_loopback_network(void **state)
 {
-	assert_int_equal(config_set(&c, "address=127.5.5.5/8,::1/128", &e), 0);
+	assert_int_equal(config_set(&c, "--set", "address=127.5.5.5/8,::1/128", &e), 0);
 	assert_int_equal(config_kernel_addresses(&c, &e), 0);
 	assert_int_equal(c.num_addresses, 2);
 	assert_true(config_kernel_interface(&c.address[0].addr, NULL));
@@ -80,7 +80,7 @@ static void test_one_of_the_loopback_network(void **state)
 static void test_anothers(void **state)
 {
 	/* RFC 5737 */
-	assert_int_equal(config_set(&c, "address=192.0.2.254/32", &e), 0);
+	assert_int_equal(config_set(&c, "--set", "address=192.0.2.254/32", &e), 0);
 	assert_int_equal(config_kernel_addresses(&c, &e), -EADDRNOTAVAIL);
 	assert_non_null(strstr(e.text, "\"address\" is 192.0.2.254, which no interface"));
 }

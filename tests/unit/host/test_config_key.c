@@ -21,7 +21,7 @@ static int set_text(struct config *c, const struct config_key *k, const char *va
 	char assignment[CONFIG_MAX_PATH + 128];
 
 	snprintf(assignment, sizeof assignment, "%s=%s", k->name, value);
-	return config_set(c, assignment, &e);
+	return config_set(c, "--set", assignment, &e);
 }
 
 static int set_number(struct config *c, const struct config_key *k, uint64_t n)
@@ -90,7 +90,7 @@ static void test_all_keys_are_told(void **state)
 	struct config c;
 
 	config_init(&c);
-	assert_int_equal(config_set(&c, "frobnicate=1", &e), -EINVAL);
+	assert_int_equal(config_set(&c, "--set", "frobnicate=1", &e), -EINVAL);
 	EACH_KEY(k)
 	assert_non_null(strstr(e.text, k->name));
 	assert_string_equal(e.text + strlen(e.text) - strlen("telemetry"), "telemetry");

@@ -44,7 +44,7 @@ static void what_is_given_is_shown(void **state)
 		struct config c;
 
 		config_init(&c);
-		assert_int_equal(config_set(&c, cases[i].set, &e), 0);
+		assert_int_equal(config_set(&c, "--set", cases[i].set, &e), 0);
 		assert_string_equal(shown(&c, cases[i].key), cases[i].value);
 	}
 }

@@ -21,13 +21,13 @@ static int start_over(void **state)
 
 static void right(const char *assignment)
 {
-	if (config_set(&c, assignment, &e) != 0)
+	if (config_set(&c, "--set", assignment, &e) != 0)
 		fail_msg("%s: %s", assignment, e.text);
 }
 
 static void wrong(const char *assignment, const char *expected)
 {
-	if (config_set(&c, assignment, &e) != -EINVAL)
+	if (config_set(&c, "--set", assignment, &e) != -EINVAL)
 		fail_msg("%s was taken", assignment);
 	if (strstr(e.text, expected) == NULL)
 		fail_msg("\"%s\" does not say \"%s\"", e.text, expected);

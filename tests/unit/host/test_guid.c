@@ -23,7 +23,7 @@ static void set(const char *assignment)
 {
 	struct config_error e;
 
-	assert_int_equal(config_set(&c, assignment, &e), 0);
+	assert_int_equal(config_set(&c, "--set", assignment, &e), 0);
 }
 
 /* RFC 4291, appendix A, has this very example. */

@@ -132,7 +132,7 @@ static void test_a_counter_that_has_jumped_is_told_of_once(void **state)
 	struct net_ops ops;
 
 	net_fixture_null(&c);
-	assert_int_equal(config_set(&c, "log=warning", &e), 0);
+	assert_int_equal(config_set(&c, "--set", "log=warning", &e), 0);
 	assert_int_equal(net_open(&c, &n, &e), 0);
 	if (!n->poller.clock.mult) { /* there is no counter to go by */
 		net_close(n);

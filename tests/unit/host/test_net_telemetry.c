@@ -32,7 +32,7 @@ static void open_net(const char *telemetry)
 
 	config_init(&c);
 	for (unsigned i = 0; i < sizeof set / sizeof set[0]; i++)
-		assert_int_equal(config_set(&c, set[i], &e), 0);
+		assert_int_equal(config_set(&c, "--set", set[i], &e), 0);
 	/* What begins to log must not be seen here. */
 	strcpy(c.log_file, "/dev/null");
 	assert_int_equal(net_open(&c, &n, &e), 0);

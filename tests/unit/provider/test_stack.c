@@ -123,7 +123,7 @@ static int side_open(struct side *s, const char *const *settings)
 	pthread_cond_init(&s->box.changed, NULL);
 	config_init(&c);
 	for (; *settings; settings++)
-		CHECK(config_set(&c, *settings, &e) == 0);
+		CHECK(config_set(&c, "--set", *settings, &e) == 0);
 	if (config_check(&c, &e) || stack_open(&c, &s->stack, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
@@ -438,7 +438,7 @@ static int refused(const char *const *settings, const char *says)
 
 		config_init(&c);
 		for (; *settings && !r; settings++)
-			r = config_set(&c, *settings, &e);
+			r = config_set(&c, "--set", *settings, &e);
 		if (!r)
 			r = stack_open(&c, &s, &e);
 		if (!strstr(e.text, says))

@@ -212,7 +212,10 @@ static void a_wrong_configuration_is_2(void **state)
 	assert_int_equal(child_count(c.err, "\n"), 1);
 	RUN(SETS, "--set", "mtu=many", self, "exit", "0");
 	assert_int_equal(child_exit(&c), 2);
-	assert_non_null(strstr(c.err, "mtu"));
+	assert_non_null(strstr(c.err, "--set: \"mtu\""));
+	RUN_ENV("UIWARP_SET=mtu=many", SETS, self, "exit", "0");
+	assert_int_equal(child_exit(&c), 2);
+	assert_non_null(strstr(c.err, "UIWARP_SET: \"mtu\""));
 }
 
 /* The command line wins over the environment, which "uiwarp run" itself fills for its program. */

@@ -104,7 +104,7 @@ static void the_configuration_is_checked(void **state)
 	RUN("source", SETS, "--set", "mtu=big", "10.99.0.2");
 	assert_refused("uiwarp tcp: --set: \"mtu\" is \"big\"");
 	RUN("source", SETS, "--cc", "hope", "10.99.0.2");
-	assert_refused("uiwarp tcp: --set: \"congestion_control\" is \"hope\"");
+	assert_refused("uiwarp tcp: --cc: \"congestion_control\" is \"hope\"");
 }
 
 /* ---- what cannot be reached ----------------------------------------------------------------- */
