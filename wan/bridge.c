@@ -52,9 +52,9 @@ struct direction {
 struct wan_bridge {
 	struct wan_bridge_config cfg;
 	struct port *port[2];
-	bool up[2];    /**< the port's link, at the last tick */
-	bool error[2]; /**< its descriptor has told of one since then */
-	bool told_error[2];
+	bool up[2];         /**< the port's link, at the last tick */
+	bool error[2];      /**< its descriptor has told of one since then */
+	bool told_error[2]; /**< it had before that tick, and the log says so */
 	struct direction dir[2];
 	struct port_clock clock;
 	unsigned lcore;
@@ -392,6 +392,7 @@ static void wan_bridge_tick(struct wan_bridge *b)
 	b->next_tick = b->now + TICK;
 	for (unsigned i = 0; i < 2; i++) {
 		b->up[i] = port_watch(b->port[i]);
+		b->told_error[i] = b->error[i]; /* an interface that goes down tells so once */
 		b->error[i] = false;
 		if (port_is_gone(b->port[i]))
 			wan_bridge_note_error(b, i);

@@ -294,4 +294,30 @@ rests() {
 	[[ $(awk '{ print $3 }' "/proc/$wan/stat") == S ]]
 }
 run_case gone gone
+
+# Each is told of, once. The emulator looks at a link as often as it tells what it does here.
+outages() {
+	local n looks
+	wan_up --stats 100ms || return 1
+	for n in 1 2; do
+		netns_in router ip link set server down
+		wait_for "$patience" told_of_outages "$n" || { say "it does not tell of outage $n"; return 1; }
+		netns_in router ip link set server up
+		wait_for "$patience" near ping -n -c 1 -W 1 $far4 >"$(log_of ping)" 2>&1 ||
+			{ say "nothing passes after outage $n"; return 1; }
+		looks=$(has_looked)
+		wait_for "$patience" looked_since "$looks" || { say "it does not look"; return 1; }
+	done
+	wan_down && told_of_outages 2
+}
+has_looked() {
+	grep -c '"at"' "$(log_of wan)"
+}
+looked_since() { # LOOKS
+	(($(has_looked) >= $1 + 2))
+}
+told_of_outages() { # COUNT
+	[[ $(grep -c 'port net_af_packet0,iface=server: its interface is down or gone' "$(errors_of wan)") == "$1" ]]
+}
+run_case outages outages
 plan_done
