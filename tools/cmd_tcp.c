@@ -7,6 +7,7 @@
 #include "tools/commands.h"
 #include "tools/ending.h"
 #include "tools/help.h"
+#include "tools/interval.h"
 #include "tools/tcp_report.h"
 #include "tools/tcp_session.h"
 
@@ -95,8 +96,7 @@ static void cmd_tcp_report_interval(struct run *r, uint64_t now)
 			tcp_report_interval(&r->session, t);
 		t->start = t->view;
 	}
-	while (r->next_interval <= now)
-		r->next_interval += interval;
+	r->next_interval = interval_next(r->next_interval, interval, now);
 }
 
 /* ---- waiting -------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "tools/commands.h"
 #include "tools/ending.h"
 #include "tools/help.h"
+#include "tools/interval.h"
 #include "tools/wan_control.h"
 #include "tools/wan_report.h"
 #include "wan/options.h"
@@ -234,7 +235,8 @@ static void cmd_wan_tick(void *ctx)
 
 	wan_control_read(&s->control);
 	if (s->stats != 0 && wan_bridge_elapsed(s->bridge) >= s->next_stats) {
-		s->next_stats += s->stats;
+		s->next_stats =
+			interval_next(s->next_stats, s->stats, wan_bridge_elapsed(s->bridge));
 		wan_report_interval(&s->report, s->bridge);
 	}
 	if (cmd_wan_stats_wanted != 0) {
