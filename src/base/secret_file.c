@@ -29,12 +29,12 @@ bool secret_file_stamp_differs(const struct secret_file_stamp *a, const struct s
 	       a->mode != b->mode || a->owner != b->owner || a->group != b->group;
 }
 
-bool secret_file_refused(char *last, size_t size, const char *why)
+bool secret_file_is_news(char *last, size_t size, const char *is)
 {
-	if (strcmp(last, why) == 0)
+	if (strcmp(last, is) == 0)
 		return false;
-	snprintf(last, size, "%s", why);
-	return true;
+	snprintf(last, size, "%s", is);
+	return *is;
 }
 
 static const char secret_file_unreadable[] = "what follows cannot be read";

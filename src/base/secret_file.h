@@ -37,11 +37,13 @@ static inline bool secret_file_try_again(int rc)
 }
 
 /**
- * A file was refused because of @p why. Was it for that the last time, too? It is told once.
- * @param last keeps it, in @p size octets; empty: it was not refused.
+ * What a file was refused for, or is warned of, at one reading: was it the same the last time? It
+ * is told once.
+ * @param last keeps it, in @p size octets; empty at first.
+ * @param is empty: there is nothing to tell.
  * @return true: it is to be told.
  */
-bool secret_file_refused(char *last, size_t size, const char *why);
+bool secret_file_is_news(char *last, size_t size, const char *is);
 
 /**
  * No line follows, or none that can be read: half a file would be another file.

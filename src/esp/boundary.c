@@ -440,12 +440,6 @@ static bool esp_boundary_host_has(void *ctx, const struct ip_addr *a)
 	return ip_addr_is_configured(b->ip, a);
 }
 
-/** A file is read again for each new key. @return true: @p is, if anything, was not told yet. */
-static bool esp_boundary_is_news(char last[TOLD_LEN], const char *is)
-{
-	return secret_file_refused(last, TOLD_LEN, is) && *is;
-}
-
 /** As a file may be that was forgotten, or whose keys have yet to be agreed on. */
 static void esp_boundary_tell_without_policy(struct esp_boundary *b, const struct esp_file *f)
 {
@@ -453,7 +447,7 @@ static void esp_boundary_tell_without_policy(struct esp_boundary *b, const struc
 
 	if (!f->n_policies)
 		snprintf(is, sizeof is, "in %d, out %d", f->accept_in, f->accept_out);
-	if (!esp_boundary_is_news(b->warned_of_clear, is))
+	if (!secret_file_is_news(b->warned_of_clear, sizeof b->warned_of_clear, is))
 		return;
 	log_printf(b->log, LOG_LEVEL_WARNING,
 		"ipsec \"%s\" has no policy for this host: packets in are %s, packets out are %s",
@@ -469,7 +463,7 @@ static void esp_boundary_tell_shared_key(struct esp_boundary *b, const struct es
 	if (esp_file_find_shared(f, &one, &other))
 		snprintf(is, sizeof is, "%s %s", ip_addr_format(&f->state[one].dst, first),
 			ip_addr_format(&f->state[other].dst, second));
-	if (!esp_boundary_is_news(b->warned_of_key, is))
+	if (!secret_file_is_news(b->warned_of_key, sizeof b->warned_of_key, is))
 		return;
 	log_printf(b->log, LOG_LEVEL_WARNING,
 		"ipsec \"%s\": the SAs with spi 0x%x to %s and to %s have one key, and each "
@@ -535,7 +529,7 @@ void esp_boundary_look(struct esp_boundary *b, uint64_t now)
 	b->next_try = now + RETRY_GAP_NS;
 	if (rc) {
 		b->stats.reloads_failed++;
-		if (secret_file_refused(b->refused, sizeof b->refused, why))
+		if (secret_file_is_news(b->refused, sizeof b->refused, why))
 			log_printf(b->log, LOG_LEVEL_WARNING,
 				"%s; what was read before stays in force", why);
 		return;

@@ -381,7 +381,7 @@ struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s, in
 			log_printf(s->log, LOG_LEVEL_INFO,
 				"tls: certificates or keys have changed and were read again");
 		} else {
-			if (secret_file_refused(s->refused.text, sizeof s->refused.text, e.text))
+			if (secret_file_is_news(s->refused.text, sizeof s->refused.text, e.text))
 				log_printf(s->log, LOG_LEVEL_WARNING,
 					"tls: the changed files are not used: %s", e.text);
 		}

@@ -200,6 +200,20 @@ static void what_lasts_is_not_tried_again(void **state)
 	}
 }
 
+static void what_is_told_again_is_no_news(void **state)
+{
+	char last[16] = "";
+
+	assert_false(secret_file_is_news(last, sizeof last, ""));
+	assert_true(secret_file_is_news(last, sizeof last, "one"));
+	assert_false(secret_file_is_news(last, sizeof last, "one"));
+	assert_true(secret_file_is_news(last, sizeof last, "two"));
+	assert_true(secret_file_is_news(last, sizeof last, "one"));
+	/* It has passed, and comes again. */
+	assert_false(secret_file_is_news(last, sizeof last, ""));
+	assert_true(secret_file_is_news(last, sizeof last, "one"));
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -214,6 +228,7 @@ int main(void)
 		TEST(coming_and_going_differs),
 		TEST(no_path_is_no_file),
 		cmocka_unit_test(what_lasts_is_not_tried_again),
+		cmocka_unit_test(what_is_told_again_is_no_news),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
