@@ -128,8 +128,10 @@ int uiwarp_tcp_listen(struct uiwarp_tcp *h, int n, int backlog)
 	if (!s->bound || s->begun)
 		return -EINVAL;
 	s->backlog = backlog > 0 ? backlog : 1;
-	if (s->listener)
+	if (s->listener) {
+		tcp_listener_set_backlog(s->listener, (unsigned)s->backlog);
 		return 0;
+	}
 	err = llp_listen(h->llp, &s->local, (unsigned)s->backlog, sock_on_accept, s, &s->listener);
 	if (err)
 		return err;

@@ -159,6 +159,7 @@ UIWARP_TCP_API int uiwarp_tcp_bind(
 	struct uiwarp_tcp *h, int s, const struct sockaddr *a, socklen_t len);
 
 /**
+ * Called again, it changes the backlog alone.
  * @param backlog limit of connections in handshake, and of those that wait for accept().
  * @return 0, -EBADF, -EINVAL (not bound, or connected), -EADDRINUSE, -ENOMEM.
  */

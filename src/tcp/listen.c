@@ -15,6 +15,11 @@
 /** A listener has room for so many half-open connections, however small its backlog (as Linux). */
 #define SYNQ_MIN 8
 
+static uint32_t tcp_listen_synq_limit(unsigned backlog)
+{
+	return u32_max(backlog, SYNQ_MIN);
+}
+
 static struct tcp_listener **tcp_listen_chain_of(struct tcp_stack *s, uint16_t port)
 {
 	return &s->by_port[port & (TCP_LISTENER_CHAINS - 1)];
@@ -48,7 +53,7 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 		.s = s,
 		.local = *local,
 		.flags = flags,
-		.synq_limit = u32_max(backlog, SYNQ_MIN),
+		.synq_limit = tcp_listen_synq_limit(backlog),
 		.cc = s->cc,
 		.accept = accept,
 		.user = user};
@@ -56,6 +61,11 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 	s->listeners = *tcp_listen_chain_of(s, local->port) = l;
 	*out = l;
 	return 0;
+}
+
+void tcp_listener_set_backlog(struct llp_listener *l, unsigned backlog)
+{
+	((struct tcp_listener *)(void *)l)->synq_limit = tcp_listen_synq_limit(backlog);
 }
 
 void tcp_unlisten(struct tcp_listener *l)

@@ -140,6 +140,9 @@ int tcp_set_congestion_control(struct llp *l, const char *name);
 /** The same for the connections that @p l, of a TCP stack, makes from now on. */
 int tcp_listener_set_congestion_control(struct llp_listener *l, const char *name);
 
+/** Another limit of the handshakes of @p l, of a TCP stack. Those that there are go on. */
+void tcp_listener_set_backlog(struct llp_listener *l, unsigned backlog);
+
 /** What @p l sends from now on has the traffic class @p tos, but for the ECN bits: they are TCP's.
  */
 void tcp_set_tos(struct llp *l, uint8_t tos);

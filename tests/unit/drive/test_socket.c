@@ -183,6 +183,60 @@ static void the_queue_of_a_listener_is_limited_and_ends_with_it(void **state)
 	pair_end(&p);
 }
 
+/** Let as many as @p n begin a handshake with @p p->b that they do not finish. */
+static void begin_handshakes(struct pair *p, int *s, unsigned n)
+{
+	struct sockaddr_storage e = endpoint("192.0.2.2", PORT);
+	uint8_t packet[128];
+
+	for (unsigned i = 0; i < n; i++) {
+		size_t len;
+
+		s[i] = uiwarp_tcp_socket(p->a, AF_INET);
+		assert_int_equal(uiwarp_tcp_connect(p->a, s[i], SA(e), sizeof e), -EINPROGRESS);
+		len = uiwarp_tcp_output(p->a, packet, sizeof packet, NULL);
+		assert_int_equal(uiwarp_tcp_input(p->b, packet, len), 0);
+		assert_true(uiwarp_tcp_output(p->b, packet, sizeof packet, NULL) > 0);
+	}
+}
+
+static unsigned count_connections(struct uiwarp_tcp *h)
+{
+	unsigned n = 0;
+
+	while (uiwarp_tcp_connection(h, n, NULL, NULL, NULL) == 0)
+		n++;
+	return n;
+}
+
+static void to_listen_again_changes_the_limit_of_handshakes(void **state)
+{
+	const struct uiwarp_tcp_config cfg = {.syn_cookies = UIWARP_TCP_COOKIES_OFF};
+	struct sockaddr_storage e = endpoint("192.0.2.2", PORT);
+	struct pair p;
+	int l, s[60];
+
+	pair_init(&p, &cfg);
+	l = uiwarp_tcp_socket(p.b, AF_INET);
+	assert_int_equal(uiwarp_tcp_bind(p.b, l, SA(e), sizeof e), 0);
+	assert_int_equal(uiwarp_tcp_listen(p.b, l, 12), 0);
+	begin_handshakes(&p, s, 20);
+	assert_int_equal(count_connections(p.b), 12);
+	assert_int_equal(uiwarp_tcp_listen(p.b, l, 30), 0);
+	begin_handshakes(&p, s + 20, 20);
+	assert_int_equal(count_connections(p.b), 30);
+	/* Those beyond it go when the next one comes. */
+	assert_int_equal(uiwarp_tcp_listen(p.b, l, 10), 0);
+	assert_int_equal(count_connections(p.b), 30);
+	begin_handshakes(&p, s + 40, 20);
+	assert_int_equal(count_connections(p.b), 10);
+	for (unsigned i = 0; i < 60; i++)
+		uiwarp_tcp_abort(p.a, s[i]);
+	uiwarp_tcp_close(p.b, l);
+	pair_carry(&p);
+	pair_end(&p);
+}
+
 static void options_have_their_time(void **state)
 {
 	struct pair p;
@@ -274,6 +328,7 @@ int main(void)
 		cmocka_unit_test(one_that_has_ended_keeps_its_address),
 		cmocka_unit_test(addresses_are_checked),
 		cmocka_unit_test(the_queue_of_a_listener_is_limited_and_ends_with_it),
+		cmocka_unit_test(to_listen_again_changes_the_limit_of_handshakes),
 		cmocka_unit_test(options_have_their_time),
 		cmocka_unit_test(the_traffic_class_may_change),
 		cmocka_unit_test(one_that_was_reset_has_its_peer),
