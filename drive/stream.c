@@ -53,7 +53,10 @@ static size_t sock_take_unread(struct sock *s, void *buf, size_t len, bool peek)
 	return got;
 }
 
-/** Take what is unread into a buffer of our own: the connection may end at any moment now. */
+/**
+ * Take what is unread into a buffer of our own: the connection may end at any moment now. Without
+ * memory it stays in TCP's queue, where recv() finds it until then.
+ */
 static void sock_save_unread(struct sock *s)
 {
 	/* TCP shows its queue in parts; each resume takes all that it shows until none is left. */
@@ -85,6 +88,9 @@ static void sock_on_closed(void *user, int error)
 	llp_endpoints(s->llp, &s->last, &remote);
 	s->llp = NULL;
 	s->error = error;
+	/* What was in the queue is gone, and the end that is behind it is not reached. */
+	if (s->unread)
+		s->eof = false;
 	s->unread = 0;
 	s->write_blocked = false;
 }
