@@ -67,15 +67,20 @@ int uiwarp_tcp_socket(struct uiwarp_tcp *h, int family)
 	return n;
 }
 
-/** The address that a socket of @p s's family may use. IPv4 may be had through IPv6 as well. */
-static int sock_load(
-	const struct sock *s, const struct sockaddr *a, socklen_t len, struct ip_endpoint *e)
+/**
+ * The address that a socket of @p s's family may use. IPv4 may be had through IPv6 as well.
+ * @param v6only the error of IPv4 where it may not.
+ */
+static int sock_load(const struct sock *s, const struct sockaddr *a, socklen_t len, int v6only,
+	struct ip_endpoint *e)
 {
 	int err = address_load(a, len, e);
 
 	if (err)
 		return err == -EAFNOSUPPORT ? -EINVAL : err;
-	return s->family == AF_INET && !ip_addr_is_v4(&e->addr) ? -EINVAL : 0;
+	if (ip_addr_is_v4(&e->addr))
+		return s->v6only ? v6only : 0;
+	return s->family == AF_INET ? -EINVAL : 0;
 }
 
 int uiwarp_tcp_bind(struct uiwarp_tcp *h, int n, const struct sockaddr *a, socklen_t len)
@@ -88,7 +93,7 @@ int uiwarp_tcp_bind(struct uiwarp_tcp *h, int n, const struct sockaddr *a, sockl
 		return -EBADF;
 	if (s->bound || s->begun || s->listener)
 		return -EINVAL;
-	err = sock_load(s, a, len, &e);
+	err = sock_load(s, a, len, -EINVAL, &e);
 	if (!err)
 		err = llp_port_reserve(h->llp, &e, s->v6only ? LLP_PORT_V6ONLY : 0);
 	if (err)
@@ -110,6 +115,7 @@ static int sock_on_accept(void *user, struct llp *l)
 	llp_endpoints(l, &s->last, &s->remote);
 	s->llp = l;
 	s->congestion_control = listener->congestion_control;
+	s->v6only = listener->v6only;
 	s->begun = true;
 	llp_set_user(l, &sock_ops, s);
 	*listener->waiting_tail = s;
@@ -172,7 +178,7 @@ int uiwarp_tcp_connect(struct uiwarp_tcp *h, int n, const struct sockaddr *a, so
 		return -EINVAL;
 	if (s->begun)
 		return s->connected ? -EISCONN : s->llp ? -EALREADY : -EINVAL;
-	err = sock_load(s, a, len, &p.remote);
+	err = sock_load(s, a, len, -ENETUNREACH, &p.remote);
 	if (err)
 		return err;
 	p.tos = s->tos;
@@ -311,7 +317,7 @@ int uiwarp_tcp_set(struct uiwarp_tcp *h, int n, enum uiwarp_tcp_option option, i
 			tcp_set_tos(s->llp, s->tos);
 	} else if (option == UIWARP_TCP_SEND_BUFFER && value >= 0) {
 		sock_limit_send(s, (size_t)value);
-	} else if (option == UIWARP_TCP_V6ONLY && !s->bound) {
+	} else if (option == UIWARP_TCP_V6ONLY && s->family == AF_INET6 && !s->bound && !s->begun) {
 		s->v6only = value != 0;
 	} else {
 		return -ENOPROTOOPT;

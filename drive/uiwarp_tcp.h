@@ -174,7 +174,7 @@ UIWARP_TCP_API int uiwarp_tcp_accept(
 /**
  * Begin to connect: the socket becomes writable, or UIWARP_TCP_ERROR tells why not.
  * @return -EINPROGRESS, never 0; -EALREADY, -EISCONN, -EBADF, -EINVAL, -EADDRINUSE,
- *         -EADDRNOTAVAIL, -ENETUNREACH, -ENOMEM.
+ *         -EADDRNOTAVAIL, -ENETUNREACH (IPv4 with UIWARP_TCP_V6ONLY, too), -ENOMEM.
  */
 UIWARP_TCP_API int uiwarp_tcp_connect(
 	struct uiwarp_tcp *h, int s, const struct sockaddr *a, socklen_t len);
@@ -228,7 +228,9 @@ enum uiwarp_tcp_option {
 	UIWARP_TCP_UNREAD,  /**< get: bytes that recv() would find */
 	UIWARP_TCP_UNACKED, /**< get: bytes sent or queued and not acknowledged */
 	UIWARP_TCP_TOS,     /**< DSCP << 2, of what is sent from now on */
-	UIWARP_TCP_V6ONLY,  /**< before bind(): an IPv6 socket takes no IPv4 */
+	/** Before bind() and connect(): an IPv6 socket has to do with IPv6 alone. Another binds the
+	 * same port for IPv4. */
+	UIWARP_TCP_V6ONLY,
 	/** Most bytes of the socket that are unacknowledged, where the host's own limit is not
 	 * less; 0: only that. */
 	UIWARP_TCP_SEND_BUFFER,

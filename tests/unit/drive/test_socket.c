@@ -265,6 +265,56 @@ static void options_have_their_time(void **state)
 	pair_end(&p);
 }
 
+static int get_v6only(struct uiwarp_tcp *h, int s)
+{
+	int value = -1;
+
+	assert_int_equal(uiwarp_tcp_get(h, s, UIWARP_TCP_V6ONLY, &value), 0);
+	return value;
+}
+
+/* ipv6(7): restricted to IPv6; an IPv4 and an IPv6 application can bind to one port. */
+static void ipv6_alone_has_no_ipv4(void **state)
+{
+	struct sockaddr_storage any4 = endpoint("0.0.0.0", PORT), any6 = endpoint("::", PORT);
+	struct sockaddr_storage v4 = endpoint("192.0.2.2", PORT),
+				v6 = endpoint("2001:db8::2", PORT);
+	struct sockaddr_storage mapped = endpoint("::ffff:192.0.2.1", PORT);
+	struct pair p;
+	int l6, l4, s, t;
+
+	pair_init(&p, NULL);
+	l6 = uiwarp_tcp_socket(p.b, AF_INET6);
+	l4 = uiwarp_tcp_socket(p.b, AF_INET);
+	assert_int_equal(uiwarp_tcp_set(p.b, l4, UIWARP_TCP_V6ONLY, 1), -ENOPROTOOPT);
+	assert_int_equal(get_v6only(p.b, l6), 0);
+	assert_int_equal(uiwarp_tcp_set(p.b, l6, UIWARP_TCP_V6ONLY, 1), 0);
+	assert_int_equal(uiwarp_tcp_bind(p.b, l6, SA(any6), sizeof any6), 0);
+	assert_int_equal(uiwarp_tcp_set(p.b, l6, UIWARP_TCP_V6ONLY, 0), -ENOPROTOOPT);
+	assert_int_equal(uiwarp_tcp_bind(p.b, l4, SA(any4), sizeof any4), 0);
+	assert_int_equal(uiwarp_tcp_listen(p.b, l6, 1), 0);
+	assert_int_equal(uiwarp_tcp_listen(p.b, l4, 1), 0);
+
+	s = uiwarp_tcp_socket(p.a, AF_INET6);
+	assert_int_equal(uiwarp_tcp_set(p.a, s, UIWARP_TCP_V6ONLY, 1), 0);
+	assert_int_equal(uiwarp_tcp_bind(p.a, s, SA(mapped), sizeof mapped), -EINVAL);
+	assert_int_equal(uiwarp_tcp_bind(p.a, s, SA(any4), sizeof any4), -EINVAL);
+	assert_int_equal(uiwarp_tcp_connect(p.a, s, SA(v4), sizeof v4), -ENETUNREACH);
+	assert_int_equal(uiwarp_tcp_connect(p.a, s, SA(v6), sizeof v6), -EINPROGRESS);
+	assert_int_equal(uiwarp_tcp_set(p.a, s, UIWARP_TCP_V6ONLY, 0), -ENOPROTOOPT);
+	pair_carry(&p);
+	assert_int_equal(uiwarp_tcp_accept(p.b, l4, NULL, NULL), -EAGAIN);
+	t = uiwarp_tcp_accept(p.b, l6, NULL, NULL);
+	assert_true(t >= 0);
+	assert_int_equal(get_v6only(p.b, t), 1);
+	uiwarp_tcp_abort(p.a, s);
+	uiwarp_tcp_close(p.b, t);
+	uiwarp_tcp_close(p.b, l4);
+	uiwarp_tcp_close(p.b, l6);
+	pair_carry(&p);
+	pair_end(&p);
+}
+
 /** The ECN bits are TCP's own. */
 static void the_traffic_class_may_change(void **state)
 {
@@ -330,6 +380,7 @@ int main(void)
 		cmocka_unit_test(the_queue_of_a_listener_is_limited_and_ends_with_it),
 		cmocka_unit_test(to_listen_again_changes_the_limit_of_handshakes),
 		cmocka_unit_test(options_have_their_time),
+		cmocka_unit_test(ipv6_alone_has_no_ipv4),
 		cmocka_unit_test(the_traffic_class_may_change),
 		cmocka_unit_test(one_that_was_reset_has_its_peer),
 	};
