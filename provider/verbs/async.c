@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/container_of.h"
 #include "provider/verbs/objects.h"
 
-#include <stdlib.h>
+#define ASYNC_BITS 4
+
+_Static_assert(RNIC_EVENT_DEVICE_FATAL + 1 < 1 << ASYNC_BITS, "a kind");
+/* One object has at most those of a QP. */
+_Static_assert((RNIC_EVENT_SQ_DRAINED - RNIC_EVENT_QP_FATAL + 1) * ASYNC_BITS <= 32, "all kinds");
 
 /* ibv_event_type of each, and which kind of object it is about. */
 static const struct {
@@ -21,79 +26,133 @@ static const struct {
 	[RNIC_EVENT_DEVICE_FATAL] = {IBV_EVENT_DEVICE_FATAL, ABOUT_DEVICE},
 };
 
-static void async_put(struct context *c, const struct ibv_async_event *event, uint32_t *reported)
+static unsigned async_count(const struct async_source *s)
 {
-	struct async_record *r = malloc(sizeof *r);
+	unsigned n = 0;
 
-	/* Without memory for a note of 40 bytes the event cannot be reported. */
-	if (!r)
-		return;
-	r->event = *event;
-	r->reported = reported;
+	for (uint32_t left = s->unread; left; left >>= ASYNC_BITS)
+		n++;
+	return n;
+}
+
+static enum rnic_event_type async_kind_of(uint32_t unread)
+{
+	return (enum rnic_event_type)((unread & ((1u << ASYNC_BITS) - 1)) - 1);
+}
+
+/** @return true: there was an unread one of this kind. */
+static bool async_withdraw(struct async_source *s, enum rnic_event_type type)
+{
+	for (unsigned at = 0; s->unread >> at; at += ASYNC_BITS) {
+		uint32_t before = s->unread & ((1u << at) - 1);
+
+		if (async_kind_of(s->unread >> at) != type)
+			continue;
+		s->unread = before | (s->unread >> at >> ASYNC_BITS) << at;
+		return true;
+	}
+	return false;
+}
+
+static void async_put(struct context *c, struct async_source *s, enum rnic_event_type type)
+{
 	pthread_mutex_lock(&c->async.lock);
-	if (atomic_load(&c->async.ended)) {
-		free(r);
-	} else {
-		TAILQ_INSERT_TAIL(&c->events, r, link);
-		mailbox_post(&c->async, c->device->rnic ? rnic_engine(c->device->rnic) : NULL);
+	if (!atomic_load(&c->async.ended)) {
+		bool is_queued = s->unread != 0, was_unread = async_withdraw(s, type);
+
+		s->unread |= (uint32_t)(type + 1) << async_count(s) * ASYNC_BITS;
+		if (!is_queued)
+			STAILQ_INSERT_TAIL(&c->events, s, link);
+		if (!was_unread)
+			mailbox_post(
+				&c->async, c->device->rnic ? rnic_engine(c->device->rnic) : NULL);
 	}
 	pthread_mutex_unlock(&c->async.lock);
 }
 
-static void async_put_everywhere(struct device *d, const struct ibv_async_event *event)
+static void async_put_everywhere(struct device *d, enum rnic_event_type type)
 {
 	struct context *c;
 
 	pthread_mutex_lock(&d->lock);
 	LIST_FOREACH (c, &d->contexts, link)
-		async_put(c, event, NULL);
+		async_put(c, &c->own_events, type);
 	pthread_mutex_unlock(&d->lock);
 }
 
 void async_event(void *arg, const struct rnic_event *ev)
 {
-	struct device *d = arg;
-	struct ibv_async_event event = {0};
-
 	if ((unsigned)ev->type >= sizeof async_kinds / sizeof async_kinds[0])
 		return;
-	event.event_type = async_kinds[ev->type].type;
 	switch (async_kinds[ev->type].about) {
 	case ABOUT_PORT:
-		event.element.port_num = 1;
-		async_put_everywhere(d, &event);
-		break;
 	case ABOUT_DEVICE:
-		async_put_everywhere(d, &event);
+		async_put_everywhere(arg, ev->type);
 		break;
 	case ABOUT_CQ: {
 		struct cq *cq = ev->context;
 
-		event.element.cq = &cq->ibv;
-		async_put(context_of(cq->ibv.context), &event, &cq->async_reported);
+		async_put(context_of(cq->ibv.context), &cq->async, ev->type);
 		break;
 	}
 	case ABOUT_QP: {
 		struct qp *qp = ev->context;
 
-		event.element.qp = &qp->ibv;
-		async_put(context_of(qp->ibv.context), &event, &qp->async_reported);
+		async_put(context_of(qp->ibv.context), &qp->async, ev->type);
 		break;
 	}
 	case ABOUT_SRQ: {
 		struct srq *srq = ev->context;
 
-		event.element.srq = &srq->ibv;
-		async_put(context_of(srq->ibv.context), &event, &srq->async_reported);
+		async_put(context_of(srq->ibv.context), &srq->async, ev->type);
 		break;
 	}
 	}
 }
 
+static struct ibv_async_event async_describe(struct async_source *s, enum rnic_event_type type)
+{
+	struct ibv_async_event event = {.event_type = async_kinds[type].type};
+
+	switch (async_kinds[type].about) {
+	case ABOUT_PORT:
+		event.element.port_num = 1;
+		break;
+	case ABOUT_DEVICE:
+		break;
+	case ABOUT_CQ:
+		event.element.cq = &container_of(s, struct cq, async)->ibv;
+		break;
+	case ABOUT_QP:
+		event.element.qp = &container_of(s, struct qp, async)->ibv;
+		break;
+	case ABOUT_SRQ:
+		event.element.srq = &container_of(s, struct srq, async)->ibv;
+		break;
+	}
+	return event;
+}
+
+/** The oldest of the source that is next: sources take turns. @return false: none is unread. */
+static bool async_next(struct context *c, struct ibv_async_event *event)
+{
+	struct async_source *s = STAILQ_FIRST(&c->events);
+
+	if (!s)
+		return false;
+	*event = async_describe(s, async_kind_of(s->unread));
+	s->unread >>= ASYNC_BITS;
+	s->reported++;
+	STAILQ_REMOVE_HEAD(&c->events, link);
+	if (s->unread)
+		STAILQ_INSERT_TAIL(&c->events, s, link);
+	return true;
+}
+
 /** @return 0, or a negative errno. */
 static int async_take(struct context *c, struct ibv_async_event *event)
 {
-	struct async_record *r;
+	bool found;
 	int rc;
 
 	do {
@@ -101,20 +160,11 @@ static int async_take(struct context *c, struct ibv_async_event *event)
 		if (rc < 0)
 			return rc;
 		pthread_mutex_lock(&c->async.lock);
-		r = TAILQ_FIRST(&c->events);
-		if (r) {
-			TAILQ_REMOVE(&c->events, r, link);
-			if (r->reported)
-				++*r->reported;
-		}
-		mailbox_took(&c->async, rc, r != NULL);
+		found = async_next(c, event);
+		mailbox_took(&c->async, rc, found);
 		pthread_mutex_unlock(&c->async.lock);
-	} while (!r && (rc = mailbox_wait_again(&c->async, c->ibv.async_fd)) == 0);
-	if (!r)
-		return rc;
-	*event = r->event;
-	free(r);
-	return 0;
+	} while (!found && (rc = mailbox_wait_again(&c->async, c->ibv.async_fd)) == 0);
+	return found ? 0 : rc;
 }
 
 static void async_leave(void *context)
@@ -141,33 +191,26 @@ int async_get(struct ibv_context *context, struct ibv_async_event *event)
 	return -1;
 }
 
-void async_forget(struct ibv_context *context, const uint32_t *reported)
+void async_forget(struct ibv_context *context, struct async_source *s)
 {
 	struct context *c = context_of(context);
-	struct async_record *r, *next;
-	unsigned n = 0;
 
 	pthread_mutex_lock(&c->async.lock);
-	for (r = TAILQ_FIRST(&c->events); r; r = next) {
-		next = TAILQ_NEXT(r, link);
-		if (r->reported != reported)
-			continue;
-		TAILQ_REMOVE(&c->events, r, link);
-		free(r);
-		n++;
-	}
-	mailbox_retract(&c->async, n);
+	if (s->unread)
+		STAILQ_REMOVE(&c->events, s, async_source, link);
+	mailbox_retract(&c->async, async_count(s));
+	s->unread = 0;
 	pthread_mutex_unlock(&c->async.lock);
 }
 
 void async_end(struct context *c)
 {
-	struct async_record *r;
+	struct async_source *s;
 
 	pthread_mutex_lock(&c->async.lock);
-	while ((r = TAILQ_FIRST(&c->events)) != NULL) {
-		TAILQ_REMOVE(&c->events, r, link);
-		free(r);
+	while ((s = STAILQ_FIRST(&c->events)) != NULL) {
+		STAILQ_REMOVE_HEAD(&c->events, link);
+		s->unread = 0;
 	}
 	mailbox_end(&c->async);
 	mailbox_close(&c->async);

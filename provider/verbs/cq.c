@@ -278,10 +278,10 @@ int cq_destroy(struct ibv_cq *ibv)
 	/* From here the RNIC tells of it no more. Events that are held are acknowledged first, by
 	 * threads that may use it until then. */
 	comp_reported = cq_leave_channel(cq);
-	async_forget(context, &cq->async_reported);
+	async_forget(context, &cq->async);
 	pthread_mutex_lock(&ibv->mutex);
 	while (ibv->comp_events_completed != comp_reported ||
-		ibv->async_events_completed != cq->async_reported)
+		ibv->async_events_completed != cq->async.reported)
 		pthread_cond_wait(&ibv->cond, &ibv->mutex);
 	pthread_mutex_unlock(&ibv->mutex);
 	pthread_mutex_destroy(&ibv->mutex);

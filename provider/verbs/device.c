@@ -181,7 +181,7 @@ static int device_context_init(
 	c->device = d;
 	c->block = block;
 	c->head = v;
-	TAILQ_INIT(&c->events);
+	STAILQ_INIT(&c->events);
 	LIST_INIT(&c->objects);
 	pthread_mutex_init(&c->objects_lock, NULL);
 	atomic_init(&c->refs, 1);

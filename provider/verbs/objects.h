@@ -70,10 +70,15 @@ struct mailbox {
 	_Atomic uint64_t left;
 };
 
-struct async_record {
-	TAILQ_ENTRY(async_record) link;
-	struct ibv_async_event event;
-	uint32_t *reported; /**< the object's count of read events; NULL: a port's event */
+/**
+ * The asynchronous events of an object, or of the port and the device as a context has them. It is
+ * part of that, with room for each kind: none is lost where memory is short. Of a kind that is
+ * unread only the latest is told, behind the others. Under the context's async lock.
+ */
+struct async_source {
+	STAILQ_ENTRY(async_source) link; /**< in context.events, when some are unread */
+	uint32_t reported;               /**< events that were read */
+	uint32_t unread; /**< enum rnic_event_type + 1 of each, 4 bits, the oldest lowest */
 };
 
 /** The kinds of objects, in the order in which closing a context ends them. */
@@ -103,7 +108,8 @@ struct context {
 	struct verbs_context *head;
 	LIST_ENTRY(context) link;
 	struct mailbox async;
-	TAILQ_HEAD(, async_record) events;
+	STAILQ_HEAD(, async_source) events;
+	struct async_source own_events; /**< of the port and the device */
 	pthread_mutex_t objects_lock;
 	LIST_HEAD(, object) objects;
 	/**
@@ -169,12 +175,12 @@ struct cq {
 	};
 	struct object object;
 	struct rnic_cq *rnic;
-	TAILQ_ENTRY(cq) link;    /**< in channel.ready, when unread > 0 */
-	uint32_t unread;         /**< events written; under the channel's lock */
-	uint32_t comp_reported;  /**< events read; under the channel's lock */
-	uint32_t async_reported; /**< under the context's async lock */
-	struct pd *domain;       /**< the parent domain that it was created with, or NULL */
-	bool timed;              /**< its completions have times */
+	TAILQ_ENTRY(cq) link;   /**< in channel.ready, when unread > 0 */
+	uint32_t unread;        /**< events written; under the channel's lock */
+	uint32_t comp_reported; /**< events read; under the channel's lock */
+	struct async_source async;
+	struct pd *domain; /**< the parent domain that it was created with, or NULL */
+	bool timed;        /**< its completions have times */
 	/** From ibv_start_poll() to ibv_end_poll(): what is read meanwhile is of one thread. */
 	pthread_mutex_t polling;
 	bool single_threaded; /**< polling is not taken */
@@ -190,7 +196,7 @@ struct srq {
 	struct object object;
 	struct rnic_srq *rnic;
 	uint32_t max_sge;
-	uint32_t async_reported;
+	struct async_source async;
 };
 
 /** What was given by ibv_modify_qp(), and iWARP has no use for: kept for queries alone. */
@@ -205,15 +211,16 @@ struct qp_given {
 struct qp {
 	struct rnic_qp *rnic;
 	struct device *device;
-	uint32_t max_send_sge, max_recv_sge, max_inline;
-	bool ud; /**< IBV_QPT_UD */
+	uint16_t max_send_sge, max_recv_sge;
+	uint32_t max_inline;
+	bool ud;         /**< IBV_QPT_UD */
+	bool extended;   /**< created with send_ops_flags */
+	bool begun;      /**< between ibv_wr_start() and complete or abort */
+	int build_error; /**< the first since ibv_wr_start(), positive */
 	struct object object;
-	bool extended; /**< created with send_ops_flags */
-	uint32_t async_reported;
+	struct async_source async;
 	struct qp_given given;      /**< under ibv.mutex */
 	struct rdmap_wqe *building; /**< by ibv_wr_*(): not committed yet */
-	int build_error;            /**< the first since ibv_wr_start(), positive */
-	bool begun;                 /**< between ibv_wr_start() and complete or abort */
 	/** Only extended QPs have memory for all of ex. */
 	union {
 		struct ibv_qp ibv;
@@ -390,8 +397,8 @@ void mailbox_retract(struct mailbox *m, unsigned n);
 /** The RNIC's event handler. @p arg is the device. */
 void async_event(void *arg, const struct rnic_event *ev);
 int async_get(struct ibv_context *context, struct ibv_async_event *event);
-/** Drop the unread events of an object that is being destroyed. Its counter identifies it. */
-void async_forget(struct ibv_context *context, const uint32_t *reported);
+/** Drop the unread events of an object that is being destroyed. */
+void async_forget(struct ibv_context *context, struct async_source *s);
 /** The context is closed: drop unread and later events, and wake the waiters. */
 void async_end(struct context *c);
 

@@ -181,9 +181,9 @@ int qp_destroy(struct ibv_qp *ibv)
 	context_withdraw(context, &qp->object);
 	rnic_qp_retire(qp->rnic);
 	/* A thread that has yet to acknowledge an event may use it until then. */
-	async_forget(context, &qp->async_reported);
+	async_forget(context, &qp->async);
 	pthread_mutex_lock(&ibv->mutex);
-	while (ibv->events_completed != qp->async_reported)
+	while (ibv->events_completed != qp->async.reported)
 		pthread_cond_wait(&ibv->cond, &ibv->mutex);
 	pthread_mutex_unlock(&ibv->mutex);
 	pthread_mutex_destroy(&ibv->mutex);

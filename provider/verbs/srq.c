@@ -89,9 +89,9 @@ int srq_destroy(struct ibv_srq *ibv)
 	if (rc != 0)
 		return fail_errno(rc);
 	/* A thread that has yet to acknowledge an event may use it until then. */
-	async_forget(context, &srq->async_reported);
+	async_forget(context, &srq->async);
 	pthread_mutex_lock(&ibv->mutex);
-	while (ibv->events_completed != srq->async_reported)
+	while (ibv->events_completed != srq->async.reported)
 		pthread_cond_wait(&ibv->cond, &ibv->mutex);
 	pthread_mutex_unlock(&ibv->mutex);
 	pthread_mutex_destroy(&ibv->mutex);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Asynchronous events, from the RNIC's report to what the program reads; the objects are bare. */
 #include "provider/verbs/objects.h"
+#include "support/alloc_fault.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -29,7 +30,7 @@ struct engine *rnic_engine(struct rnic *r)
 
 static void open_context(struct context *c)
 {
-	TAILQ_INIT(&c->events);
+	STAILQ_INIT(&c->events);
 	c->device = &t.device;
 	atomic_init(&c->refs, 1);
 	c->ibv.device = &t.device.ibv;
@@ -115,9 +116,9 @@ static void test_kinds(void **state)
 		nothing_more(&t.a);
 		nothing_more(&t.b);
 	}
-	assert_int_equal(t.cq.async_reported, 1);
-	assert_int_equal(t.qp.async_reported, 5);
-	assert_int_equal(t.srq.async_reported, 1);
+	assert_int_equal(t.cq.async.reported, 1);
+	assert_int_equal(t.qp.async.reported, 5);
+	assert_int_equal(t.srq.async.reported, 1);
 }
 
 /* What concerns the port or the device is told in every context. */
@@ -154,6 +155,65 @@ static void test_unknown_kind(void **state)
 	nothing_more(&t.a);
 }
 
+static void next_is(struct context *c, enum ibv_event_type type, const void *element)
+{
+	struct ibv_async_event ev;
+
+	assert_int_equal(async_get(&c->ibv, &ev), 0);
+	assert_int_equal(ev.event_type, type);
+	if (element)
+		assert_ptr_equal(ev.element.qp, element);
+}
+
+#define OF_QP 6
+
+static const enum rnic_event_type of_qp[OF_QP] = {RNIC_EVENT_QP_ESTABLISHED, RNIC_EVENT_QP_LAST_WQE,
+	RNIC_EVENT_QP_FATAL, RNIC_EVENT_SQ_DRAINED, RNIC_EVENT_QP_REQUEST_ERROR,
+	RNIC_EVENT_QP_ACCESS_ERROR};
+static const enum ibv_event_type of_qp_in_verbs[OF_QP] = {IBV_EVENT_COMM_EST,
+	IBV_EVENT_QP_LAST_WQE_REACHED, IBV_EVENT_QP_FATAL, IBV_EVENT_SQ_DRAINED,
+	IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_ACCESS_ERR};
+
+/* What tells that memory is short must not need any. */
+static void test_no_memory(void **state)
+{
+	alloc_fault_chance(1, 1);
+	for (unsigned i = 0; i < OF_QP; i++)
+		report(of_qp[i], &t.qp);
+	report(RNIC_EVENT_CQ_ERROR, &t.cq);
+	report(RNIC_EVENT_SRQ_LIMIT, &t.srq);
+	report(RNIC_EVENT_PORT_DOWN, NULL);
+	alloc_fault_chance(0, 1);
+	next_is(&t.a, of_qp_in_verbs[0], &t.qp.ibv);
+	next_is(&t.a, IBV_EVENT_CQ_ERR, &t.cq.ibv);
+	next_is(&t.a, IBV_EVENT_SRQ_LIMIT_REACHED, &t.srq.ibv);
+	next_is(&t.a, IBV_EVENT_PORT_ERR, NULL);
+	for (unsigned i = 1; i < OF_QP; i++)
+		next_is(&t.a, of_qp_in_verbs[i], &t.qp.ibv);
+	nothing_more(&t.a);
+	assert_int_equal(t.qp.async.reported, OF_QP);
+}
+
+/* What comes again unread is read once, and the last one last: a port is what it was told to be. */
+static void test_again(void **state)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		report(RNIC_EVENT_PORT_DOWN, NULL);
+		report(RNIC_EVENT_PORT_ACTIVE, NULL);
+	}
+	report(RNIC_EVENT_PORT_DOWN, NULL);
+	report(RNIC_EVENT_SRQ_LIMIT, &t.srq);
+	report(RNIC_EVENT_SRQ_LIMIT, &t.srq);
+	next_is(&t.a, IBV_EVENT_PORT_ACTIVE, NULL);
+	next_is(&t.a, IBV_EVENT_SRQ_LIMIT_REACHED, &t.srq.ibv);
+	next_is(&t.a, IBV_EVENT_PORT_ERR, NULL);
+	nothing_more(&t.a);
+	assert_int_equal(t.srq.async.reported, 1);
+	report(RNIC_EVENT_SRQ_LIMIT, &t.srq);
+	next_is(&t.a, IBV_EVENT_SRQ_LIMIT_REACHED, &t.srq.ibv);
+	nothing_more(&t.a);
+}
+
 /* Only the unread ones of the destroyed object go, wherever they stand in the queue. */
 static void test_forget(void **state)
 {
@@ -165,16 +225,16 @@ static void test_forget(void **state)
 	report(RNIC_EVENT_QP_REQUEST_ERROR, &t.qp);
 	report(RNIC_EVENT_PORT_DOWN, NULL);
 	assert_int_equal(async_get(&t.a.ibv, &ev), 0);
-	async_forget(&t.a.ibv, &t.qp.async_reported);
+	async_forget(&t.a.ibv, &t.qp.async);
 	/* The one that was read is to be acknowledged, and no other. */
-	assert_int_equal(t.qp.async_reported, 1);
+	assert_int_equal(t.qp.async.reported, 1);
 	assert_int_equal(async_get(&t.a.ibv, &ev), 0);
 	assert_int_equal(ev.event_type, IBV_EVENT_COMM_EST);
 	assert_ptr_equal(ev.element.qp, &t.other.ibv);
 	assert_int_equal(async_get(&t.a.ibv, &ev), 0);
 	assert_int_equal(ev.event_type, IBV_EVENT_PORT_ERR);
 	nothing_more(&t.a);
-	async_forget(&t.a.ibv, &t.qp.async_reported);
+	async_forget(&t.a.ibv, &t.qp.async);
 	nothing_more(&t.a);
 }
 
@@ -222,6 +282,8 @@ int main(void)
 		WITH(test_kinds),
 		WITH(test_everywhere),
 		WITH(test_unknown_kind),
+		WITH(test_no_memory),
+		WITH(test_again),
 		WITH(test_forget),
 		WITH(test_token_without_event),
 		WITH(test_blocking_read),

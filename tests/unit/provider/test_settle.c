@@ -29,7 +29,7 @@ static int setup(void **state)
 	t.context.device = &t.device;
 	t.context.ibv.device = &t.device.ibv;
 	atomic_init(&t.context.refs, 1);
-	TAILQ_INIT(&t.context.events);
+	STAILQ_INIT(&t.context.events);
 	pthread_mutex_init(&t.context.objects_lock, NULL);
 	LIST_INSERT_HEAD(&t.device.contexts, &t.context, link);
 	assert_int_equal(mailbox_open(&t.context.async), 0);
