@@ -112,6 +112,32 @@ static const struct telemetry_row *cmd_stat_find_qp(
 	return NULL;
 }
 
+/** Such as the first stack of a process has to be asked for, where there are others. */
+static const char *cmd_stat_stack(const struct telemetry_row *r, char text[TELEMETRY_NAME + 2])
+{
+	telemetry_row_process(r, text);
+	return strchr(text, '.') ? text : strcat(text, ".0");
+}
+
+static void cmd_stat_tell_several(const struct telemetry_row *r, const struct telemetry_row *other)
+{
+	char first[TELEMETRY_NAME + 2], second[TELEMETRY_NAME + 2];
+
+	if (r->pid != other->pid)
+		fprintf(stderr,
+			"uiwarp stat: processes %d and %d have a QP %u; expected the PID of one\n",
+			(int)r->pid, (int)other->pid, r->qp);
+	else if (strcmp(r->socket, other->socket) != 0)
+		fprintf(stderr,
+			"uiwarp stat: stacks %s and %s have a QP %u; expected one of them\n",
+			cmd_stat_stack(r, first), cmd_stat_stack(other, second), r->qp);
+	else
+		fprintf(stderr,
+			"uiwarp stat: process %d of %s and of %s has a QP %u; expected the "
+			"--directory of one\n",
+			(int)r->pid, r->directory, other->directory, r->qp);
+}
+
 /** Stacks with ports of their own give their QPs the same numbers. @return true, and it was told.
  */
 static bool cmd_stat_is_of_several(const struct telemetry_sample *s, const struct telemetry_row *r)
@@ -121,9 +147,7 @@ static bool cmd_stat_is_of_several(const struct telemetry_sample *s, const struc
 
 		if (other->qp != r->qp || telemetry_row_compare_process(other, r) == 0)
 			continue;
-		fprintf(stderr,
-			"uiwarp stat: processes %d and %d have a QP %u; expected the PID of one\n",
-			(int)r->pid, (int)other->pid, r->qp);
+		cmd_stat_tell_several(r, other);
 		return true;
 	}
 	return false;

@@ -39,12 +39,14 @@ static void stat_print_row(FILE *out, const struct telemetry_row *r)
 {
 	char rtt[STAT_PRINT_SCALED], cwnd[STAT_PRINT_SCALED], queued[STAT_PRINT_SCALED];
 	char acked[STAT_PRINT_SCALED], received[STAT_PRINT_SCALED], qp[12] = "-";
+	char process[TELEMETRY_NAME];
 
 	if (r->qp)
 		snprintf(qp, sizeof qp, "%" PRIu32, r->qp);
-	fprintf(out, "%7d %-15s %8s %-12s %-24s %8s %7s %7s %8" PRIu64 " %7s %7s %5" PRIu32 "\n",
-		(int)r->pid, r->program, qp, r->state, r->connected ? r->remote : "-",
-		stat_print_time(r->srtt, rtt), stat_print_scaled((double)r->cwnd, cwnd),
+	fprintf(out, "%7s %-15s %8s %-12s %-24s %8s %7s %7s %8" PRIu64 " %7s %7s %5" PRIu32 "\n",
+		telemetry_row_process(r, process), r->program, qp, r->state,
+		r->connected ? r->remote : "-", stat_print_time(r->srtt, rtt),
+		stat_print_scaled((double)r->cwnd, cwnd),
 		stat_print_scaled((double)r->queued, queued), r->retransmits,
 		stat_print_scaled((double)r->bytes_acked, acked),
 		stat_print_scaled((double)r->bytes_received, received), r->send_depth);
@@ -67,16 +69,18 @@ void stat_print_follow(
 	char rtt[STAT_PRINT_SCALED], cwnd[STAT_PRINT_SCALED], queued[STAT_PRINT_SCALED];
 	char bytes_out[STAT_PRINT_SCALED], bytes_in[STAT_PRINT_SCALED], ops[STAT_PRINT_SCALED];
 	time_t seconds = (time_t)s->time;
-	char clock[16];
+	char clock[16], process[TELEMETRY_NAME];
 	struct tm tm;
 
 	if (heading)
-		fprintf(out, "%-8s %-6s %8s %8s %7s %8s %7s %7s %8s %5s\n", "TIME", "STATE",
-			"OUT B/s", "IN B/s", "OP/s", "RTT", "CWND", "QUEUED", "RETRANS", "DEPTH");
+		fprintf(out, "%-8s %7s %-6s %8s %8s %7s %8s %7s %7s %8s %5s\n", "TIME", "PID",
+			"STATE", "OUT B/s", "IN B/s", "OP/s", "RTT", "CWND", "QUEUED", "RETRANS",
+			"DEPTH");
 	localtime_r(&seconds, &tm);
 	strftime(clock, sizeof clock, "%H:%M:%S", &tm);
-	fprintf(out, "%-8s %-6s %8s %8s %7s %8s %7s %7s %8" PRIu64 " %5" PRIu32 "\n", clock,
-		r->state, stat_print_scaled(r->bytes_out_rate, bytes_out),
+	fprintf(out, "%-8s %7s %-6s %8s %8s %7s %8s %7s %7s %8" PRIu64 " %5" PRIu32 "\n", clock,
+		telemetry_row_process(r, process), r->state,
+		stat_print_scaled(r->bytes_out_rate, bytes_out),
 		stat_print_scaled(r->bytes_in_rate, bytes_in),
 		stat_print_scaled(r->operation_rate, ops), stat_print_time(r->srtt, rtt),
 		stat_print_scaled((double)r->cwnd, cwnd),

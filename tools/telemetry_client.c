@@ -398,13 +398,20 @@ static bool telemetry_clients_has(const struct telemetry_clients *c, const char 
 	return false;
 }
 
-static bool telemetry_clients_wants(const struct telemetry_clients *c, pid_t pid)
+static bool telemetry_client_is_asked(
+	const struct telemetry_client *c, const struct telemetry_asked *a)
 {
-	const pid_t *p = c->pids;
+	return c->pid == a->pid && (!a->stack || telemetry_socket_stack(c->name) == a->stack - 1);
+}
 
-	while (p && *p && *p != pid)
-		p++;
-	return !p || *p;
+static bool telemetry_clients_wants(
+	const struct telemetry_clients *c, const struct telemetry_client *one)
+{
+	const struct telemetry_asked *a = c->asked;
+
+	while (a && a->pid && !telemetry_client_is_asked(one, a))
+		a++;
+	return !a || a->pid;
 }
 
 /** One cannot be asked. The first is told of. */
@@ -424,8 +431,10 @@ static void telemetry_clients_add(void *ctx, const char *name)
 	struct telemetry_client new = {.fd = -1, .place = c->place, .all = c}, *more;
 	const char *directory = c->places.path[c->place];
 
-	if (telemetry_clients_has(c, name) || !telemetry_socket_is_name(name, &new.pid) ||
-		!telemetry_clients_wants(c, new.pid))
+	if (telemetry_clients_has(c, name) || !telemetry_socket_is_name(name, &new.pid))
+		return;
+	snprintf(new.name, sizeof new.name, "%s", name);
+	if (!telemetry_clients_wants(c, &new))
 		return;
 	if (c->n == TELEMETRY_CLIENTS) {
 		telemetry_clients_note(c, name, -EUSERS);
@@ -440,7 +449,6 @@ static void telemetry_clients_add(void *ctx, const char *name)
 			telemetry_clients_note(c, name, new.fd);
 		return;
 	}
-	snprintf(new.name, sizeof new.name, "%s", name);
 	more = realloc(c->client, (c->n + 1) * sizeof *c->client);
 	if (!more) {
 		telemetry_client_drop(&new);
@@ -530,17 +538,22 @@ static int telemetry_clients_check(const struct telemetry_clients *c)
 {
 	int rc = 0;
 
-	for (const pid_t *p = c->pids; p && *p; p++) {
+	for (const struct telemetry_asked *a = c->asked; a && a->pid; a++) {
 		bool found = false;
+		char stack[12] = "";
 
 		for (unsigned i = 0; i < c->n; i++)
-			found = found || (c->client[i].pid == *p && c->client[i].greeted);
+			found = found || (c->client[i].greeted &&
+						 telemetry_client_is_asked(&c->client[i], a));
 		if (found)
 			continue;
+		if (a->stack)
+			snprintf(stack, sizeof stack, ".%u", a->stack - 1);
 		fprintf(stderr,
-			"uiwarp: process %d cannot be asked: it has no device of ours, or another "
+			"uiwarp: process %d%s cannot be asked: it has no device of ours, or "
+			"another "
 			"owner, or \"telemetry = off\", or it does not answer; looked in",
-			(int)*p);
+			(int)a->pid, stack);
 		for (unsigned i = 0; i < c->places.n; i++)
 			fprintf(stderr, "%s %s", i ? "," : "", c->places.path[i]);
 		fputc('\n', stderr);
@@ -549,11 +562,12 @@ static int telemetry_clients_check(const struct telemetry_clients *c)
 	return rc;
 }
 
-int telemetry_clients_open(struct telemetry_clients *c, const char *directory, const pid_t *pids)
+int telemetry_clients_open(
+	struct telemetry_clients *c, const char *directory, const struct telemetry_asked *asked)
 {
 	int rc = 0;
 
-	*c = (struct telemetry_clients){.pids = pids && *pids ? pids : NULL,
+	*c = (struct telemetry_clients){.asked = asked && asked->pid ? asked : NULL,
 		.most = TELEMETRY_CLIENT_BYTES,
 		.rows = TELEMETRY_CLIENTS_ROWS};
 	if (directory) {

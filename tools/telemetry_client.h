@@ -29,12 +29,18 @@ struct telemetry_client {
 	struct telemetry_clients *all; /**< private */
 };
 
+/** Whom to ask. */
+struct telemetry_asked {
+	pid_t pid;
+	unsigned stack; /**< 1 and telemetry_socket_stack() of one; 0: all of the process's */
+};
+
 /** All processes that are there, by their numbers. */
 struct telemetry_clients {
 	struct telemetry_client *client;
 	unsigned n;
-	const pid_t *pids;         /**< ends with 0: no others; or NULL */
-	struct slot_places places; /**< the directories of the sockets */
+	const struct telemetry_asked *asked; /**< ends with 0: no others; or NULL */
+	struct slot_places places;           /**< the directories of the sockets */
 	unsigned unasked; /**< sockets that cannot be connected to, and are not those of the dead */
 	int error; /**< why the first of them cannot, or the directory cannot be read, or 0 */
 	char failed[TELEMETRY_NAME]; /**< its name; "": it is the directory */
@@ -51,16 +57,17 @@ struct telemetry_clients {
 };
 
 /**
- * Connect to the processes of this user, or to those of @p pids.
+ * Connect to the processes of this user, or to @p asked.
  * @param directory of the sockets; NULL: all of slot_find_places(), as processes of this user with
  * other environments may be in another one.
- * @param pids ends with 0, and is the caller's until the end; NULL or none: all.
+ * @param asked ends with 0, and is the caller's until the end; NULL or none: all.
  * @param c stays where it is until telemetry_clients_close(). Its `meanwhile` is to be set after
  * this.
- * @return 0, or a negative errno; -ESRCH: one of @p pids is not there or says nothing, and that was
- * told.
+ * @return 0, or a negative errno; -ESRCH: one of @p asked is not there or says nothing, and that
+ * was told.
  */
-int telemetry_clients_open(struct telemetry_clients *c, const char *directory, const pid_t *pids);
+int telemetry_clients_open(
+	struct telemetry_clients *c, const char *directory, const struct telemetry_asked *asked);
 
 /**
  * Connect to processes that have come since, and again to those that had ended the connection to

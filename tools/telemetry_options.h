@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file telemetry_options.h Which processes to ask: arguments that are PIDs, and --directory. */
+/**
+ * @file telemetry_options.h
+ * Which processes to ask: arguments that are PIDs, or PID.N for a stack of one, and --directory.
+ */
 #ifndef TOOLS_TELEMETRY_OPTIONS_H
 #define TOOLS_TELEMETRY_OPTIONS_H
 
@@ -12,7 +15,7 @@
 /** Input of telemetry_options_argp; zero-initialised. */
 struct telemetry_options {
 	const char *directory;
-	pid_t pid[TELEMETRY_OPTIONS_PIDS + 1]; /**< up to the first 0; none: all */
+	struct telemetry_asked asked[TELEMETRY_OPTIONS_PIDS + 1]; /**< up to a 0; none: all */
 	unsigned n;
 };
 

@@ -4,6 +4,7 @@
 #include "tools/terminal_text.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /** A member of an object, and where it goes. */
@@ -135,6 +136,17 @@ int telemetry_row_compare_process(const struct telemetry_row *a, const struct te
 	if (!d)
 		d = strcmp(a->directory, b->directory);
 	return d ? d : (a->started > b->started) - (a->started < b->started);
+}
+
+const char *telemetry_row_process(const struct telemetry_row *r, char text[TELEMETRY_NAME])
+{
+	pid_t pid;
+	unsigned stack = telemetry_socket_is_name(r->socket, &pid) && pid == r->pid
+				 ? telemetry_socket_stack(r->socket)
+				 : 0;
+
+	snprintf(text, TELEMETRY_NAME, stack ? "%d.%u" : "%d", (int)r->pid, stack);
+	return text;
 }
 
 void telemetry_row_connect(struct telemetry_row *qp, const struct telemetry_row *c)

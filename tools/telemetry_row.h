@@ -54,6 +54,9 @@ void telemetry_row_read_end(struct telemetry_row *r);
 /** By the process, for qsort(). */
 int telemetry_row_compare_process(const struct telemetry_row *a, const struct telemetry_row *b);
 
+/** "PID", or "PID.N" of another stack of that number. @return @p text. */
+const char *telemetry_row_process(const struct telemetry_row *r, char text[TELEMETRY_NAME]);
+
 /** Give a QP, of the same process, the numbers of its connection. */
 void telemetry_row_connect(struct telemetry_row *qp, const struct telemetry_row *c);
 

@@ -212,14 +212,14 @@ static void top_view_row(
 {
 	char bytes_out[STAT_PRINT_SCALED], bytes_in[STAT_PRINT_SCALED], ops[STAT_PRINT_SCALED];
 	char rtt[STAT_PRINT_SCALED], cwnd[STAT_PRINT_SCALED], queued[STAT_PRINT_SCALED];
-	char qp[12] = "-", text[512];
+	char qp[12] = "-", text[512], process[TELEMETRY_NAME];
 
 	if (r->qp)
 		snprintf(qp, sizeof qp, "%" PRIu32, r->qp);
 	snprintf(text, sizeof text,
-		"%7d %-12.12s %8s %-11.11s %-22s %8s %8s %7s %8s %7s %7s %7" PRIu64 " %5" PRIu32,
-		(int)r->pid, r->program, qp, r->state, r->connected ? r->remote : "-",
-		stat_print_scaled(r->bytes_out_rate, bytes_out),
+		"%7s %-12.12s %8s %-11.11s %-22s %8s %8s %7s %8s %7s %7s %7" PRIu64 " %5" PRIu32,
+		telemetry_row_process(r, process), r->program, qp, r->state,
+		r->connected ? r->remote : "-", stat_print_scaled(r->bytes_out_rate, bytes_out),
 		stat_print_scaled(r->bytes_in_rate, bytes_in),
 		stat_print_scaled(r->operation_rate, ops), stat_print_time(r->srtt, rtt),
 		stat_print_scaled((double)r->cwnd, cwnd),
@@ -270,14 +270,14 @@ static void top_view_field(
 static void top_view_one(const struct top_view *v, const struct telemetry_sample *s, FILE *out)
 {
 	const struct telemetry_row *r = &v->one;
-	char text[STAT_PRINT_SCALED];
+	char text[STAT_PRINT_SCALED], process[TELEMETRY_NAME];
 	bool there = false;
 
 	for (size_t i = 0; i < s->n && !there; i++)
 		there = top_view_same(&s->row[i], r);
 	top_view_line(v, out, TOP_BOLD, there ? "uiwarp: one connection" : "uiwarp: it has gone");
 	top_view_line(v, out, "", "");
-	top_view_field(v, out, "process", "%d %s", (int)r->pid, r->program);
+	top_view_field(v, out, "process", "%s %s", telemetry_row_process(r, process), r->program);
 	top_view_field(v, out, "device", "%s", r->device);
 	if (r->qp)
 		top_view_field(v, out, "QP", "%" PRIu32 ", %s", r->qp, r->state);

@@ -94,6 +94,13 @@ bool telemetry_socket_is_name(const char *name, pid_t *pid)
 	return n > 0 && n == *pid;
 }
 
+unsigned telemetry_socket_stack(const char *name)
+{
+	const char *dot = strchr(name + strlen(TELEMETRY_PREFIX), '.');
+
+	return dot ? (unsigned)strtoul(dot + 1, NULL, 10) : 0;
+}
+
 static bool telemetry_socket_is_dead(int dir, const char *name)
 {
 	struct stat st;

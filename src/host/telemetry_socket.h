@@ -31,6 +31,9 @@ int telemetry_socket_connect(const char *directory, const char *name);
 /** True if @p name is one of ours; @p pid gets its process. */
 bool telemetry_socket_is_name(const char *name, pid_t *pid);
 
+/** Which of its process's stacks @p name, one of ours, is: 0 for the first, else N. */
+unsigned telemetry_socket_stack(const char *name);
+
 /** Remove @p name if it is a socket and nobody listens there. */
 void telemetry_socket_sweep(const char *directory, const char *name);
 

@@ -160,11 +160,46 @@ static void a_number_of_two_qps_is_not_followed(void **state)
 	RUN("stat", "--follow", "299", "-c", "1");
 	end_process(other);
 	snprintf(expected, sizeof expected,
-		"uiwarp stat: processes %s and %s have a QP 299; expected the PID of one\n", pid,
+		"uiwarp stat: stacks %s.0 and %s.1 have a QP 299; expected one of them\n", pid,
 		pid);
 	assert_int_equal(child_exit(&c), 1);
 	assert_string_equal(c.out, "");
 	assert_string_equal(c.err, expected);
+}
+
+/** How many lines of what was written are of this process, as it is told in them. */
+static unsigned lines_of(const char *process)
+{
+	char field[40];
+
+	snprintf(field, sizeof field, " %s ", process);
+	return child_count(c.out, field);
+}
+
+/** Stacks of one process, or processes of one number: each line has what tells them apart. */
+static void stacks_of_one_number_are_asked_for(void **state)
+{
+	struct telemetry *other = another_process();
+	char first[24], second[24], none[24];
+
+	snprintf(first, sizeof first, "%s.0", pid);
+	snprintf(second, sizeof second, "%s.1", pid);
+	snprintf(none, sizeof none, "%s.2", pid);
+	RUN("stat", "--follow", "299", "-i", "0.01", "-c", "2", first);
+	assert_int_equal(child_exit(&c), 0);
+	assert_int_equal(lines_of(pid), 2);
+	RUN("stat", "--follow", "299", "-i", "0.01", "-c", "2", second);
+	assert_int_equal(child_exit(&c), 0);
+	assert_int_equal(lines_of(second), 2);
+	RUN("stat", none);
+	assert_int_equal(child_exit(&c), 1);
+	assert_int_equal(strncmp(c.err, "uiwarp: process ", 16), 0);
+	assert_int_equal(strncmp(c.err + 16, none, strlen(none)), 0);
+	RUN("stat", second);
+	end_process(other);
+	assert_int_equal(child_exit(&c), 0);
+	assert_in_range(child_count(c.out, second), 1, QPS);
+	assert_int_equal(child_count(c.out, pid), child_count(c.out, second));
 }
 
 /** Count lines of @p path that have @p what. */
@@ -354,6 +389,12 @@ static void wrong_command_lines(void **state)
 	assert_int_equal(child_exit(&c), 2);
 	RUN("stat", "--json", "--record", "x");
 	assert_int_equal(child_exit(&c), 2);
+	RUN("stat", "1.");
+	assert_int_equal(child_exit(&c), 2);
+	RUN("stat", "1.x");
+	assert_int_equal(child_exit(&c), 2);
+	RUN("stat", ".1");
+	assert_int_equal(child_exit(&c), 2);
 	RUN("stat", "--follow", "-1");
 	assert_int_equal(child_exit(&c), 2);
 }
@@ -370,6 +411,7 @@ int main(void)
 		cmocka_unit_test(it_is_json),
 		cmocka_unit_test(processes_of_one_number_are_apart),
 		cmocka_unit_test(a_number_of_two_qps_is_not_followed),
+		cmocka_unit_test(stacks_of_one_number_are_asked_for),
 		cmocka_unit_test(samples_are_recorded),
 		cmocka_unit_test(a_signal_ends_a_record),
 		cmocka_unit_test(others_ask_during_a_record),

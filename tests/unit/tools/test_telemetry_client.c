@@ -285,7 +285,7 @@ static void who_cannot_be_asked_is_counted(void **state)
 static void all_places_of_the_user_are_looked_into(void **state)
 {
 	char runtime[] = "/tmp/uiw-client.XXXXXX", uiwarp[64];
-	pid_t pids[2] = {0};
+	struct telemetry_asked asked[2] = {{0}};
 	struct slot_places p;
 
 	servers = 0;
@@ -296,8 +296,8 @@ static void all_places_of_the_user_are_looked_into(void **state)
 	assert_true((size_t)snprintf(directory, sizeof directory, "%s",
 			    p.path[geteuid() == 0 ? p.n - 1 : 0]) < sizeof directory);
 	begin((struct script){.say = {GREETING}, .greets = true});
-	pids[0] = server[0].pid;
-	assert_int_equal(telemetry_clients_open(&clients, NULL, pids), 0);
+	asked[0].pid = server[0].pid;
+	assert_int_equal(telemetry_clients_open(&clients, NULL, asked), 0);
 	assert_int_equal(clients.n, 1);
 	assert_string_equal(clients.places.path[clients.client[0].place], directory);
 	telemetry_clients_close(&clients);
@@ -519,11 +519,11 @@ static void the_caller_ends_a_wait(void **state)
 /** Stopped before they greet, and nobody else. */
 static void those_that_are_stopped_are_told_of(void **state)
 {
-	pid_t pids[4] = {0};
+	struct telemetry_asked asked[4] = {{0}};
 
 	for (unsigned i = 0; i < 3; i++) {
 		begin((struct script){.say = {GREETING}, .greets = true});
-		pids[i] = server[i].pid;
+		asked[i].pid = server[i].pid;
 		assert_int_equal(kill(server[i].pid, SIGSTOP), 0);
 		await_stop(i);
 	}
@@ -532,14 +532,14 @@ static void those_that_are_stopped_are_told_of(void **state)
 		assert_true(!of(i)->greeted && of(i)->waited);
 	telemetry_clients_close(&clients);
 	assert_int_equal(kill(server[1].pid, SIGCONT), 0);
-	assert_int_equal(telemetry_clients_open(&clients, directory, pids), -ESRCH);
+	assert_int_equal(telemetry_clients_open(&clients, directory, asked), -ESRCH);
 	assert_int_equal(clients.n, 3);
 	assert_false(of(0)->greeted || of(2)->greeted);
 	assert_true(of(1)->greeted);
 	telemetry_clients_close(&clients);
-	pids[0] = pids[1];
-	pids[1] = 0;
-	assert_int_equal(telemetry_clients_open(&clients, directory, pids), 0);
+	asked[0] = asked[1];
+	asked[1].pid = 0;
+	assert_int_equal(telemetry_clients_open(&clients, directory, asked), 0);
 	assert_int_equal(clients.n, 1);
 }
 
