@@ -2,11 +2,13 @@
 #include "base/container_of.h"
 #include "provider/verbs/objects.h"
 
-#define ASYNC_BITS 4
+#define ASYNC_BITS   4
+#define ASYNC_MASK   ((1u << ASYNC_BITS) - 1)
+#define ASYNC_PLACES (32 / ASYNC_BITS)
 
-_Static_assert(RNIC_EVENT_DEVICE_FATAL + 1 < 1 << ASYNC_BITS, "a kind");
+_Static_assert(RNIC_EVENT_DEVICE_FATAL + 1 <= ASYNC_MASK, "a kind");
 /* One object has at most those of a QP. */
-_Static_assert((RNIC_EVENT_SQ_DRAINED - RNIC_EVENT_QP_FATAL + 1) * ASYNC_BITS <= 32, "all kinds");
+_Static_assert(RNIC_EVENT_SQ_DRAINED - RNIC_EVENT_QP_FATAL + 1 < ASYNC_PLACES, "all kinds");
 
 /* ibv_event_type of each, and which kind of object it is about. */
 static const struct {
@@ -37,33 +39,41 @@ static unsigned async_count(const struct async_source *s)
 
 static enum rnic_event_type async_kind_of(uint32_t unread)
 {
-	return (enum rnic_event_type)((unread & ((1u << ASYNC_BITS) - 1)) - 1);
+	return (enum rnic_event_type)((unread & ASYNC_MASK) - 1);
 }
 
-/** @return true: there was an unread one of this kind. */
-static bool async_withdraw(struct async_source *s, enum rnic_event_type type)
+/** Take out the oldest that comes again, if not before @p next: there are more places than kinds.
+ */
+static void async_make_room(struct async_source *s, enum rnic_event_type next)
 {
-	for (unsigned at = 0; s->unread >> at; at += ASYNC_BITS) {
-		uint32_t before = s->unread & ((1u << at) - 1);
+	uint32_t later = 1u << (next + 1);
+	unsigned oldest = 0;
 
-		if (async_kind_of(s->unread >> at) != type)
-			continue;
-		s->unread = before | (s->unread >> at >> ASYNC_BITS) << at;
-		return true;
+	for (unsigned at = ASYNC_PLACES * ASYNC_BITS; at;) {
+		uint32_t kind;
+
+		at -= ASYNC_BITS;
+		kind = 1u << (s->unread >> at & ASYNC_MASK);
+		if (later & kind)
+			oldest = at;
+		later |= kind;
 	}
-	return false;
+	s->unread = (s->unread & ((1u << oldest) - 1)) | (s->unread >> oldest >> ASYNC_BITS)
+								 << oldest;
 }
 
 static void async_put(struct context *c, struct async_source *s, enum rnic_event_type type)
 {
 	pthread_mutex_lock(&c->async.lock);
 	if (!atomic_load(&c->async.ended)) {
-		bool is_queued = s->unread != 0, was_unread = async_withdraw(s, type);
+		bool is_queued = s->unread != 0, is_full = async_count(s) == ASYNC_PLACES;
 
+		if (is_full)
+			async_make_room(s, type);
 		s->unread |= (uint32_t)(type + 1) << async_count(s) * ASYNC_BITS;
 		if (!is_queued)
 			STAILQ_INSERT_TAIL(&c->events, s, link);
-		if (!was_unread)
+		if (!is_full)
 			mailbox_post(
 				&c->async, c->device->rnic ? rnic_engine(c->device->rnic) : NULL);
 	}

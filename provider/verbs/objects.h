@@ -72,8 +72,8 @@ struct mailbox {
 
 /**
  * The asynchronous events of an object, or of the port and the device as a context has them. It is
- * part of that, with room for each kind: none is lost where memory is short. Of a kind that is
- * unread only the latest is told, behind the others. Under the context's async lock.
+ * part of that, with room for eight: none is lost where memory is short. Behind eight that are
+ * unread, the oldest that has come again since is not told. Under the context's async lock.
  */
 struct async_source {
 	STAILQ_ENTRY(async_source) link; /**< in context.events, when some are unread */

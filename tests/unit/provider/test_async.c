@@ -165,7 +165,8 @@ static void next_is(struct context *c, enum ibv_event_type type, const void *ele
 		assert_ptr_equal(ev.element.qp, element);
 }
 
-#define OF_QP 6
+#define OF_QP  6
+#define UNREAD 8 /* of one object, at most */
 
 static const enum rnic_event_type of_qp[OF_QP] = {RNIC_EVENT_QP_ESTABLISHED, RNIC_EVENT_QP_LAST_WQE,
 	RNIC_EVENT_QP_FATAL, RNIC_EVENT_SQ_DRAINED, RNIC_EVENT_QP_REQUEST_ERROR,
@@ -194,23 +195,42 @@ static void test_no_memory(void **state)
 	assert_int_equal(t.qp.async.reported, OF_QP);
 }
 
-/* What comes again unread is read once, and the last one last: a port is what it was told to be. */
+/* As often as it came, while there is room. */
 static void test_again(void **state)
 {
-	for (unsigned i = 0; i < 3; i++) {
-		report(RNIC_EVENT_PORT_DOWN, NULL);
-		report(RNIC_EVENT_PORT_ACTIVE, NULL);
-	}
-	report(RNIC_EVENT_PORT_DOWN, NULL);
-	report(RNIC_EVENT_SRQ_LIMIT, &t.srq);
-	report(RNIC_EVENT_SRQ_LIMIT, &t.srq);
-	next_is(&t.a, IBV_EVENT_PORT_ACTIVE, NULL);
-	next_is(&t.a, IBV_EVENT_SRQ_LIMIT_REACHED, &t.srq.ibv);
-	next_is(&t.a, IBV_EVENT_PORT_ERR, NULL);
+	report(RNIC_EVENT_SQ_DRAINED, &t.qp);
+	report(RNIC_EVENT_QP_ESTABLISHED, &t.qp);
+	for (unsigned i = 2; i < UNREAD; i++)
+		report(RNIC_EVENT_SQ_DRAINED, &t.qp);
+	next_is(&t.a, IBV_EVENT_SQ_DRAINED, &t.qp.ibv);
+	next_is(&t.a, IBV_EVENT_COMM_EST, &t.qp.ibv);
+	for (unsigned i = 2; i < UNREAD; i++)
+		next_is(&t.a, IBV_EVENT_SQ_DRAINED, &t.qp.ibv);
 	nothing_more(&t.a);
-	assert_int_equal(t.srq.async.reported, 1);
-	report(RNIC_EVENT_SRQ_LIMIT, &t.srq);
-	next_is(&t.a, IBV_EVENT_SRQ_LIMIT_REACHED, &t.srq.ibv);
+	assert_int_equal(t.qp.async.reported, UNREAD);
+}
+
+/* Then what has come again gives way: no kind is forgotten, and the last one is the last. */
+static void test_too_many(void **state)
+{
+	for (unsigned i = 0; i < OF_QP; i++)
+		report(of_qp[i], &t.qp);
+	for (unsigned i = 0; i < 20; i++)
+		report(RNIC_EVENT_SQ_DRAINED, &t.qp);
+	report(RNIC_EVENT_QP_ESTABLISHED, &t.qp);
+	for (unsigned i = 1; i < OF_QP; i++)
+		if (of_qp[i] != RNIC_EVENT_SQ_DRAINED)
+			next_is(&t.a, of_qp_in_verbs[i], &t.qp.ibv);
+	for (unsigned i = OF_QP - 2; i < UNREAD; i++)
+		next_is(&t.a, i < UNREAD - 1 ? IBV_EVENT_SQ_DRAINED : IBV_EVENT_COMM_EST,
+			&t.qp.ibv);
+	nothing_more(&t.a);
+	for (unsigned i = 0; i < UNREAD; i++) {
+		report(RNIC_EVENT_PORT_ACTIVE, NULL);
+		report(RNIC_EVENT_PORT_DOWN, NULL);
+	}
+	for (unsigned i = 0; i < UNREAD; i++)
+		next_is(&t.a, i % 2 ? IBV_EVENT_PORT_ERR : IBV_EVENT_PORT_ACTIVE, NULL);
 	nothing_more(&t.a);
 }
 
@@ -284,6 +304,7 @@ int main(void)
 		WITH(test_unknown_kind),
 		WITH(test_no_memory),
 		WITH(test_again),
+		WITH(test_too_many),
 		WITH(test_forget),
 		WITH(test_token_without_event),
 		WITH(test_blocking_read),
