@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/clock.h"
 
+#include "base/clock_id.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
 #define CALIBRATION_MIN_NS UINT64_C(20000000)
 
-static uint64_t clock_get(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 uint64_t clock_kernel_ns(void)
 {
-	return clock_get(CLOCK_MONOTONIC);
+	return clock_id_ns(CLOCK_MONOTONIC);
 }
 
 struct timespec clock_after(uint64_t ns)
@@ -37,7 +31,7 @@ struct clock_sample clock_sample_now(void)
 	for (int i = 0; i < 5; i++) {
 		before = rte_rdtsc();
 		s.ns = clock_kernel_ns();
-		s.raw = clock_get(CLOCK_MONOTONIC_RAW);
+		s.raw = clock_id_ns(CLOCK_MONOTONIC_RAW);
 		after = rte_rdtsc();
 		s.tsc = before + (after - before) / 2;
 		if (after - before < shortest) {

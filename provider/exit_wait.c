@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/exit_wait.h"
 
+#include "base/clock_id.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <time.h>
@@ -11,10 +13,7 @@
 
 uint64_t exit_clock(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+	return clock_id_ns(CLOCK_MONOTONIC);
 }
 
 static int exit_nap(long ns)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/clock_id.h"
 #include "provider/exit_wait.h"
 #include "provider/verbs/objects.h"
-
-#include <time.h>
 
 /* After exit() began: empty polls of a CQ on its thread in which programs see no error. */
 #define POLL_EMPTY_MAX 1000u
@@ -57,14 +56,6 @@ static void poll_translate(const struct rnic_wc *from, struct ibv_wc *to)
 	to->dlid_path_bits = 0;
 }
 
-static uint64_t poll_clock_now(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 /*
  * exit() has begun: who polls until something comes would do so for ever, and the process not end,
  * be it a destructor or a thread that one waits for. Who polls until nothing is left is told no
@@ -79,7 +70,7 @@ static bool poll_is_over(struct cq *cq)
 	if (!stack_has_left(d->stack))
 		return false;
 	leaving = d->host->is_leaving();
-	now = poll_clock_now(CLOCK_MONOTONIC);
+	now = clock_id_ns(CLOCK_MONOTONIC);
 	if (atomic_compare_exchange_strong(&cq->first_empty[leaving], &first, now))
 		first = now;
 	return now >= first + EXIT_PATIENCE_NS ||
@@ -199,8 +190,7 @@ static uint64_t poll_read_time(struct ibv_cq_ex *ex)
 /* The device's clock is CLOCK_MONOTONIC; how far the other is from it may change meanwhile. */
 static uint64_t poll_read_wall_time(struct ibv_cq_ex *ex)
 {
-	return poll_clock_now(CLOCK_REALTIME) -
-	       (poll_clock_now(CLOCK_MONOTONIC) - poll_read_time(ex));
+	return clock_id_ns(CLOCK_REALTIME) - (clock_id_ns(CLOCK_MONOTONIC) - poll_read_time(ex));
 }
 
 /* InfiniBand's: always zero. */

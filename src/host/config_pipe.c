@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A configuration from a pipe, such as of <(...): who writes it may be slow, or never come. */
+#include "base/clock_id.h"
 #include "host/config_error.h"
 
 #include <errno.h>
@@ -8,34 +9,27 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
+
+#define CONFIG_PIPE_MS UINT64_C(1000000) /* in ns */
 
 struct config_pipe {
 	int fd;
-	bool begun; /**< its writer is there or has been: without one it is at its end */
-	int64_t until;
+	bool begun;     /**< its writer is there or has been: without one it is at its end */
+	uint64_t until; /**< ns of CLOCK_MONOTONIC */
 	char *text;
 	size_t len;
 };
-
-static int64_t config_pipe_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /** Wait for text, or for the end. @return false: that took too long. */
 static bool config_pipe_wait(struct config_pipe *p)
 {
 	struct pollfd fd = {.fd = p->fd, .events = POLLIN};
-	int64_t left = p->until - config_pipe_clock();
+	uint64_t now = clock_id_ns(CLOCK_MONOTONIC);
 
-	if (left <= 0)
+	if (now >= p->until)
 		return false;
-	if (poll(&fd, 1, (int)left) > 0)
+	if (poll(&fd, 1, (int)((p->until - now) / CONFIG_PIPE_MS) + 1) > 0)
 		p->begun = true;
 	return true;
 }
@@ -122,7 +116,7 @@ static int config_pipe_parse(
 
 int config_read_pipe(const char *path, unsigned ms, char **set, struct config_error *e)
 {
-	struct config_pipe p = {.until = config_pipe_clock() + ms};
+	struct config_pipe p = {.until = clock_id_ns(CLOCK_MONOTONIC) + ms * CONFIG_PIPE_MS};
 	int rc = config_pipe_open(&p, path);
 
 	*set = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/telemetry.h"
 
+#include "base/clock_id.h"
 #include "base/fd_room.h"
 #include "base/number.h"
 #include "dpdk-port/spawn.h"
@@ -432,10 +433,8 @@ void telemetry_destroy(struct telemetry *t)
 struct telemetry_costs telemetry_costs(const struct telemetry *t)
 {
 	struct telemetry_costs costs = t->costs;
-	struct timespec cpu;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-	costs.cpu = (uint64_t)cpu.tv_sec * UINT64_C(1000000000) + (uint64_t)cpu.tv_nsec;
+	costs.cpu = clock_id_ns(CLOCK_THREAD_CPUTIME_ID);
 	return costs;
 }
 

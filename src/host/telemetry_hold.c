@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/telemetry_hold.h"
 
+#include "base/clock_id.h"
 #include "base/tasks.h"
 
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
 /** How long the engine is waited for, in slices: who has it may have no core. */
@@ -13,14 +13,6 @@
 
 /** It is stuck when all other threads have slept for so many: nobody is about to release it. */
 #define TELEMETRY_HOLD_ASLEEP 20
-
-static uint64_t telemetry_hold_clock(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 static bool telemetry_hold_lock(struct engine *e)
 {
@@ -39,19 +31,19 @@ int telemetry_hold_begin(struct telemetry_hold *h, struct engine *e)
 	if (!telemetry_hold_lock(e))
 		return -EBUSY;
 	h->engine = e;
-	h->begun = telemetry_hold_clock(CLOCK_MONOTONIC);
-	h->begun_cpu = telemetry_hold_clock(CLOCK_THREAD_CPUTIME_ID);
+	h->begun = clock_id_ns(CLOCK_MONOTONIC);
+	h->begun_cpu = clock_id_ns(CLOCK_THREAD_CPUTIME_ID);
 	return 0;
 }
 
 uint64_t telemetry_hold_age(const struct telemetry_hold *h)
 {
-	return telemetry_hold_clock(CLOCK_MONOTONIC) - h->begun;
+	return clock_id_ns(CLOCK_MONOTONIC) - h->begun;
 }
 
 void telemetry_hold_end(struct telemetry_hold *h, struct telemetry_costs *costs)
 {
-	uint64_t took = telemetry_hold_clock(CLOCK_THREAD_CPUTIME_ID) - h->begun_cpu;
+	uint64_t took = clock_id_ns(CLOCK_THREAD_CPUTIME_ID) - h->begun_cpu;
 	uint64_t elapsed = telemetry_hold_age(h);
 
 	engine_unlock(h->engine);
