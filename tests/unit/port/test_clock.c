@@ -98,11 +98,15 @@ static void move(struct port_clock *c, int64_t ns)
 	c->base.tsc -= (uint64_t)(int64_t)cycles;
 }
 
-/** A day, or what is there of it with a little left to jump: the counter begins with the machine.
+/**
+ * A day, or what is there of it with a little left to jump. The counter begins with the machine, or
+ * with the one that this is a guest of; the kernel's clocks with this one.
  */
 static int64_t oldest(const struct port_clock *c)
 {
-	int64_t most = (int64_t)clock_scale(c->base.tsc, c->mult) - 120 * SECOND;
+	int64_t counter = (int64_t)clock_scale(c->base.tsc, c->mult);
+	int64_t kernel = (int64_t)(c->base.ns < c->base.raw ? c->base.ns : c->base.raw);
+	int64_t most = (counter < kernel ? counter : kernel) - 120 * SECOND;
 
 	return most < 24 * 3600 * SECOND ? most : 24 * 3600 * SECOND;
 }
