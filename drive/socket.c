@@ -116,6 +116,9 @@ static int sock_on_accept(void *user, struct llp *l)
 	s->llp = l;
 	s->congestion_control = listener->congestion_control;
 	s->v6only = listener->v6only;
+	s->send_limit = listener->send_limit;
+	s->tos = listener->tos;
+	tcp_set_tos(l, s->tos);
 	s->begun = true;
 	llp_set_user(l, &sock_ops, s);
 	*listener->waiting_tail = s;

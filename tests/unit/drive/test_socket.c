@@ -315,6 +315,40 @@ static void ipv6_alone_has_no_ipv4(void **state)
 	pair_end(&p);
 }
 
+/** As Linux has it: from the socket that listened, as it was set when the handshake was over. */
+static void accepted_sockets_have_its_options(void **state)
+{
+	struct sockaddr_storage e = endpoint("192.0.2.2", PORT);
+	struct pair p;
+	uint8_t packet[128];
+	int l, a, b, v = 0;
+
+	pair_init(&p, NULL);
+	l = uiwarp_tcp_socket(p.b, AF_INET);
+	assert_int_equal(uiwarp_tcp_bind(p.b, l, SA(e), sizeof e), 0);
+	assert_int_equal(uiwarp_tcp_listen(p.b, l, 1), 0);
+	assert_int_equal(uiwarp_tcp_set(p.b, l, UIWARP_TCP_TOS, 0x20), 0);
+	assert_int_equal(uiwarp_tcp_set(p.b, l, UIWARP_TCP_SEND_BUFFER, 3000), 0);
+	a = uiwarp_tcp_socket(p.a, AF_INET);
+	assert_int_equal(uiwarp_tcp_connect(p.a, a, SA(e), sizeof e), -EINPROGRESS);
+	pair_carry(&p);
+	assert_int_equal(uiwarp_tcp_set(p.b, l, UIWARP_TCP_TOS, 0x40), 0);
+	b = uiwarp_tcp_accept(p.b, l, NULL, NULL);
+	assert_true(b >= 0);
+	assert_int_equal(uiwarp_tcp_get(p.b, b, UIWARP_TCP_TOS, &v), 0);
+	assert_int_equal(v, 0x20);
+	assert_int_equal(uiwarp_tcp_get(p.b, b, UIWARP_TCP_SEND_BUFFER, &v), 0);
+	assert_int_equal(v, 3000);
+	assert_int_equal(uiwarp_tcp_send(p.b, b, "abc", 3, 0), 3);
+	assert_true(uiwarp_tcp_output(p.b, packet, sizeof packet, NULL) > 40);
+	assert_int_equal(packet[1], 0x20);
+	uiwarp_tcp_abort(p.a, a);
+	uiwarp_tcp_abort(p.b, b);
+	uiwarp_tcp_close(p.b, l);
+	pair_carry(&p);
+	pair_end(&p);
+}
+
 /** The ECN bits are TCP's own. */
 static void the_traffic_class_may_change(void **state)
 {
@@ -381,6 +415,7 @@ int main(void)
 		cmocka_unit_test(to_listen_again_changes_the_limit_of_handshakes),
 		cmocka_unit_test(options_have_their_time),
 		cmocka_unit_test(ipv6_alone_has_no_ipv4),
+		cmocka_unit_test(accepted_sockets_have_its_options),
 		cmocka_unit_test(the_traffic_class_may_change),
 		cmocka_unit_test(one_that_was_reset_has_its_peer),
 	};
