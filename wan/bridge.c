@@ -391,10 +391,14 @@ static void wan_bridge_tick(struct wan_bridge *b)
 {
 	b->next_tick = b->now + TICK;
 	for (unsigned i = 0; i < 2; i++) {
+		bool was_up = b->up[i];
+
 		b->up[i] = port_watch(b->port[i]);
 		b->told_error[i] = b->error[i]; /* an interface that goes down tells so once */
 		b->error[i] = false;
-		if (port_is_gone(b->port[i]))
+		/* Who polls frames asks no descriptor. A memif that nobody is at has none. */
+		if (port_is_gone(b->port[i]) ||
+			(was_up && !b->up[i] && port_rx_fd(b->port[i]) >= 0))
 			wan_bridge_note_error(b, i);
 	}
 	if (clock_take_left(&b->clock))

@@ -296,9 +296,9 @@ rests() {
 run_case gone gone
 
 # Each is told of, once. The emulator looks at a link as often as it tells what it does here.
-outages() {
+outages() { # [--poll]
 	local n looks
-	wan_up --stats 100ms || return 1
+	wan_up --stats 100ms "$@" || return 1
 	for n in 1 2; do
 		netns_in router ip link set server down
 		wait_for "$patience" told_of_outages "$n" || { say "it does not tell of outage $n"; return 1; }
@@ -320,4 +320,5 @@ told_of_outages() { # COUNT
 	[[ $(grep -c 'port net_af_packet0,iface=server: its interface is down or gone' "$(errors_of wan)") == "$1" ]]
 }
 run_case outages outages
+run_case outages-poll outages --poll
 plan_done
