@@ -60,8 +60,8 @@ static void pair_set(struct config *c, const char *setting)
 {
 	struct config_error e = {.text = ""};
 
-	if (config_set(c, setting, &e))
-		errx(1, "%s: %s", setting, e.text);
+	if (config_set(c, "benchmark", setting, &e))
+		errx(1, "%s", e.text);
 }
 
 static void pair_open_net(struct pair_end *d, const char *role, const char *socket, uint64_t mtu,
