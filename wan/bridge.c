@@ -339,15 +339,20 @@ static uint64_t wan_bridge_next_due(const struct wan_bridge *b)
 	return RTE_MIN(wan_path_next(b->dir[0].path), wan_path_next(b->dir[1].path));
 }
 
+static void wan_bridge_tell_error(struct wan_bridge *b, unsigned i)
+{
+	if (!b->told_error[i])
+		log_printf(b->cfg.log, LOG_LEVEL_WARNING,
+			"port %s: its interface is down or gone, or was for a moment",
+			b->cfg.device[i]);
+	b->told_error[i] = true;
+}
+
 /** The descriptor of a port that is gone tells of that until port_watch(). */
 static void wan_bridge_note_error(struct wan_bridge *b, unsigned i)
 {
 	b->error[i] = true;
-	if (!b->told_error[i])
-		log_printf(b->cfg.log, LOG_LEVEL_WARNING,
-			"port %s: its interface is down or gone, and nothing passes",
-			b->cfg.device[i]);
-	b->told_error[i] = true;
+	wan_bridge_tell_error(b, i);
 }
 
 /** Sleep until a frame comes, or shortly before one is due. */
@@ -396,10 +401,11 @@ static void wan_bridge_tick(struct wan_bridge *b)
 		b->up[i] = port_watch(b->port[i]);
 		b->told_error[i] = b->error[i]; /* an interface that goes down tells so once */
 		b->error[i] = false;
-		/* Who polls frames asks no descriptor. A memif that nobody is at has none. */
-		if (port_is_gone(b->port[i]) ||
-			(was_up && !b->up[i] && port_rx_fd(b->port[i]) >= 0))
+		if (port_is_gone(b->port[i]))
 			wan_bridge_note_error(b, i);
+		/* Who polls frames asks no descriptor. A memif that nobody is at has none. */
+		else if (was_up && !b->up[i] && port_rx_fd(b->port[i]) >= 0)
+			wan_bridge_tell_error(b, i);
 	}
 	if (clock_take_left(&b->clock))
 		log_printf(b->cfg.log, LOG_LEVEL_WARNING, CLOCK_LEFT);
