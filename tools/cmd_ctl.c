@@ -85,12 +85,14 @@ static int cmd_ctl_tell(struct telemetry_client *c, const char *command)
 {
 	json_t *answer = telemetry_client_ask(c, command);
 	char error[PATH_MAX + 128] = "the process has gone or does not answer";
+	char process[TELEMETRY_NAME];
 	/* Begun, and over already: a full disk, perhaps. */
 	bool wrong = !answer || telemetry_client_error(answer, "error", error, sizeof error) ||
 		     telemetry_client_error(answer, "failed", error, sizeof error);
 
 	if (wrong)
-		fprintf(stderr, "uiwarp ctl: process %d: %s\n", (int)c->pid, error);
+		fprintf(stderr, "uiwarp ctl: process %s: %s\n",
+			telemetry_socket_process(c->name, c->pid, process), error);
 	json_decref(answer);
 	return wrong ? EXIT_FAILURE : 0;
 }

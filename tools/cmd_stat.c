@@ -308,13 +308,17 @@ static int cmd_stat_record(struct telemetry_clients *c, const struct cmd_stat_op
 /** @return false: what was written is not all, as one of them has told more than is kept. */
 static bool cmd_stat_tell_refused(const struct telemetry_clients *c)
 {
+	char process[TELEMETRY_NAME];
 	bool whole = true;
 
 	for (unsigned i = 0; i < c->n; i++) {
-		if (c->client[i].refused[0])
-			fprintf(stderr, "uiwarp stat: process %d: %s\n", (int)c->client[i].pid,
-				c->client[i].refused);
-		whole = whole && !c->client[i].excessive;
+		const struct telemetry_client *one = &c->client[i];
+
+		if (one->refused[0])
+			fprintf(stderr, "uiwarp stat: process %s: %s\n",
+				telemetry_socket_process(one->name, one->pid, process),
+				one->refused);
+		whole = whole && !one->excessive;
 	}
 	return whole;
 }

@@ -66,6 +66,7 @@ const struct argp telemetry_options_argp = {
 int telemetry_options_open(
 	const struct telemetry_options *o, const char *command, struct telemetry_clients *c)
 {
+	char process[TELEMETRY_NAME];
 	int rc;
 
 	/* Without one that is named, it is no fault that there is none: nothing ran yet. */
@@ -78,8 +79,10 @@ int telemetry_options_open(
 		fprintf(stderr, "%s: the directory of the sockets: %s\n", command, strerror(-rc));
 	for (unsigned i = 0; !rc && i < c->n; i++)
 		if (!c->client[i].greeted)
-			fprintf(stderr, "%s: process %d does not answer: it is stopped, or stuck\n",
-				command, (int)c->client[i].pid);
+			fprintf(stderr, "%s: process %s does not answer: it is stopped, or stuck\n",
+				command,
+				telemetry_socket_process(
+					c->client[i].name, c->client[i].pid, process));
 	if (!rc && c->error)
 		fprintf(stderr, "%s: %s%s%s%s: %s\n", command, c->failed_place,
 			*c->failed ? "/" : "", c->failed,

@@ -140,13 +140,7 @@ int telemetry_row_compare_process(const struct telemetry_row *a, const struct te
 
 const char *telemetry_row_process(const struct telemetry_row *r, char text[TELEMETRY_NAME])
 {
-	pid_t pid;
-	unsigned stack = telemetry_socket_is_name(r->socket, &pid) && pid == r->pid
-				 ? telemetry_socket_stack(r->socket)
-				 : 0;
-
-	snprintf(text, TELEMETRY_NAME, stack ? "%d.%u" : "%d", (int)r->pid, stack);
-	return text;
+	return telemetry_socket_process(r->socket, r->pid, text);
 }
 
 void telemetry_row_connect(struct telemetry_row *qp, const struct telemetry_row *c)

@@ -101,6 +101,16 @@ unsigned telemetry_socket_stack(const char *name)
 	return dot ? (unsigned)strtoul(dot + 1, NULL, 10) : 0;
 }
 
+const char *telemetry_socket_process(const char *name, pid_t pid, char text[TELEMETRY_NAME])
+{
+	pid_t of;
+	unsigned stack =
+		telemetry_socket_is_name(name, &of) && of == pid ? telemetry_socket_stack(name) : 0;
+
+	snprintf(text, TELEMETRY_NAME, stack ? "%d.%u" : "%d", (int)pid, stack);
+	return text;
+}
+
 static bool telemetry_socket_is_dead(int dir, const char *name)
 {
 	struct stat st;

@@ -34,6 +34,9 @@ bool telemetry_socket_is_name(const char *name, pid_t *pid);
 /** Which of its process's stacks @p name, one of ours, is: 0 for the first, else N. */
 unsigned telemetry_socket_stack(const char *name);
 
+/** For people: @p pid, or "PID.N" where @p name is of another stack of it. @return @p text. */
+const char *telemetry_socket_process(const char *name, pid_t pid, char text[TELEMETRY_NAME]);
+
 /** Remove @p name if it is a socket and nobody listens there. */
 void telemetry_socket_sweep(const char *directory, const char *name);
 

@@ -21,7 +21,7 @@ _uiwarp_takes_value() { # OPTION UIWARP COMMAND...
 
 # A column of what runs: 1 processes, 3 queue pairs.
 _uiwarp_shown() { # UIWARP COLUMN
-	"$1" stat 2>/dev/null | awk -v column="$2" 'NR > 1 && $column ~ /^[0-9]+$/ { print $column }' | sort -un
+	"$1" stat 2>/dev/null | awk -v column="$2" 'NR > 1 && $column ~ /^[0-9]+(\.[0-9]+)?$/ { print $column }' | sort -uV
 }
 
 # Keys; behind one, its words.

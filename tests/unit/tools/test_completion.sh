@@ -74,7 +74,7 @@ running=$(mktemp -d)
 trap 'rm -rf "$running"' EXIT
 cat >"$running/uiwarp" <<END
 #!/bin/bash
-[[ \$1 != stat || \$# -gt 1 ]] || { echo " PID PROGRAM QP" && echo " 4711 rping 131073" && exit; }
+[[ \$1 != stat || \$# -gt 1 ]] || { echo " PID PROGRAM QP" && printf '%s\n' " 4711 rping 131073" " 4711.10 rping 131074" " 4711.2 rping 131075" && exit; }
 exec "$uiwarp" "\$@"
 END
 chmod +x "$running/uiwarp"
@@ -82,6 +82,8 @@ uiwarp=$running/uiwarp
 offered stat --follow = 1 | expect 131073
 offered plot --qp '' | expect 131073
 offered plot --pid = | expect 4711
+# Other stacks of the process are as good as it.
+[[ $(offered stat --pid = | tr '\n' ' ') == '4711 4711.2 4711.10 ' ]] || die "not all stacks are offered"
 head -1 "$root/tools/completion/_uiwarp" | expect '#compdef uiwarp'
 
 # zsh's offers the same; what it would show with them, its own functions, is replaced.
