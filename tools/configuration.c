@@ -205,7 +205,8 @@ int configuration_apply(struct configuration *c, const char *command, struct con
 {
 	struct config_error e;
 	int rc = configuration_export(c, command);
-	int found = rc == 0 ? config_from_environment(out, c->set, &e) : 0;
+	const struct config_givers by = {c->set, c->file ? "--config" : "UIWARP_SET"};
+	int found = rc == 0 ? config_from_environment(out, &by, &e) : 0;
 
 	free(c->set);
 	c->set = NULL;

@@ -81,22 +81,26 @@ static void test_assignments(void **state)
 static void test_errors_name_who_gave_the_line(void **state)
 {
 	static const struct {
-		const char *set, *options, *says;
+		const char *set;
+		struct config_givers by;
+		const char *says;
 	} cases[] = {
-		{"mtu=no\nport=a", "port=a", "UIWARP_SET: \"mtu\" is \"no\""},
-		{"port=a\nmtu=no", "mtu=no", "--set: \"mtu\" is \"no\""},
-		{"port=a\nmtu=no", "port=a\nmtu=no", "--set: \"mtu\" is \"no\""},
-		{"port=a\nmtu=no\nname=b", "mtu=no\nname=b", "--set: \"mtu\" is \"no\""},
-		{"mtu=no\n", "", "UIWARP_SET: \"mtu\" is \"no\""},
+		{"mtu=no\nport=a", {"port=a", "UIWARP_SET"}, "UIWARP_SET: \"mtu\" is \"no\""},
+		{"mtu=no\nport=a", {"port=a", "--config"}, "--config: \"mtu\" is \"no\""},
+		{"port=a\nmtu=no", {"mtu=no", "UIWARP_SET"}, "--set: \"mtu\" is \"no\""},
+		{"port=a\nmtu=no", {"port=a\nmtu=no", "UIWARP_SET"}, "--set: \"mtu\" is \"no\""},
+		{"port=a\nmtu=no\nname=b", {"mtu=no\nname=b", "UIWARP_SET"},
+			"--set: \"mtu\" is \"no\""},
+		{"mtu=no\n", {"", "UIWARP_SET"}, "UIWARP_SET: \"mtu\" is \"no\""},
 		/* They are gone from there. */
-		{"mtu=no", "mtu=1500\nmtu=no", "--set: \"mtu\" is \"no\""},
+		{"mtu=no", {"mtu=1500\nmtu=no", "UIWARP_SET"}, "--set: \"mtu\" is \"no\""},
 	};
 	struct config_error e;
 	struct config c;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		from(NULL, cases[i].set, &c, &e);
-		assert_int_equal(config_from_environment(&c, cases[i].options, &e), -EINVAL);
+		assert_int_equal(config_from_environment(&c, &cases[i].by, &e), -EINVAL);
 		assert_ptr_equal(strstr(e.text, cases[i].says), e.text);
 	}
 }

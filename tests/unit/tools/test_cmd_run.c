@@ -340,6 +340,13 @@ static void a_configuration_may_come_in_a_pipe(void **state)
 	assert_int_equal(child_exit(&c), 2);
 	assert_non_null(strstr(c.err, ", line 2: expected key = value\n"));
 	assert_int_equal(child_count(c.err, "\n"), 1);
+	/* Wrong with the last number alone: who has set no variable is told of none. */
+	child_run(&c,
+		(const char *const[]){"/bin/bash", "-c", script, UIWARP, self,
+			"port=net_null0\nslots=1-300\naddress=10.99.0.%%{slot}/24\n", NULL},
+		env);
+	assert_int_equal(child_exit(&c), 2);
+	assert_non_null(strstr(c.err, "--config: \"address\" is \"10.99.0.300/24\""));
 }
 
 /* What the preloaded library cannot come into is not started: one sentence says why. */
