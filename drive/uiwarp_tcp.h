@@ -223,7 +223,8 @@ UIWARP_TCP_API int uiwarp_tcp_getsockname(
 UIWARP_TCP_API int uiwarp_tcp_getpeername(
 	struct uiwarp_tcp *h, int s, struct sockaddr *a, socklen_t *len);
 
-/** A socket that accept() returns has those of the one that listens, as they were then. */
+/** A socket that accept() returns has those that the one that listens had at the end
+ * of its handshake. */
 enum uiwarp_tcp_option {
 	UIWARP_TCP_ERROR,   /**< get: why the connection ended, a positive errno, once; or 0 */
 	UIWARP_TCP_UNREAD,  /**< get: bytes that recv() would find */

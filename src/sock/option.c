@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define KEEPALIVE_PROBES    9
-#define KEEPALIVE_QUESTIONS 3     /* in a user timeout, at least: one of them may be lost */
+#define KEEPALIVE_QUESTIONS 3     /* in a user timeout of as many s or more: one may be lost */
 #define KEEPALIVE_INTERVAL  75    /* s, at most */
 #define KEEPALIVE_IDLE      32767 /* likewise: Linux refuses more, and would ask after two hours */
 
