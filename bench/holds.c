@@ -8,6 +8,7 @@
  *
  *     holds [-s SCREENS]
  */
+#include "base/clock_id.h"
 #include "base/number.h"
 #include "host/telemetry_snapshot.h"
 #include "sample.h"
@@ -46,14 +47,14 @@ static const struct object *nth(size_t i)
 /** @return the object after the last one. */
 static size_t hold(size_t screen, size_t from)
 {
-	uint64_t begun = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
+	uint64_t begun = clock_id_ns(CLOCK_THREAD_CPUTIME_ID), took;
 	uint64_t end = sample_now_ns() + TELEMETRY_SLICE_NS;
 	size_t i = from;
 
 	do
 		memcpy(&item[i], nth(i), sizeof item[i]);
 	while (++i < OBJECTS && sample_now_ns() < end);
-	took = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
+	took = clock_id_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	slices[screen]++;
 	longest = took > longest ? took : longest;
 	beyond[screen] += took > TELEMETRY_LONG_HOLD;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pair.h"
 
+#include "base/clock_id.h"
 #include "dpdk-port/port_private.h"
 #include "host/net_priv.h"
 #include "ip/stack.h"
@@ -219,7 +220,7 @@ uint64_t pair_stream(
 	struct pair_end *a, struct pair_end *b, unsigned n, uint32_t len, unsigned list)
 {
 	unsigned posted = 0, done = 0, depth = len > 4096 ? 4 : PAIR_DEPTH;
-	uint64_t begin = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t begin = clock_id_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	while (done < n) {
 		for (; posted < n && posted - done + list <= depth; posted += list)
@@ -228,7 +229,7 @@ uint64_t pair_stream(
 			got = pair_reap(a, PAIR_LIST);
 		pair_drive(b);
 	}
-	return sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+	return clock_id_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
 void pair_open(struct pair_end *a, struct pair_end *b, uint64_t mtu, const char *const settings[])

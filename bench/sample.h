@@ -3,25 +3,17 @@
 #ifndef BENCH_SAMPLE_H
 #define BENCH_SAMPLE_H
 
+#include "base/clock_id.h"
+
 #include <err.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
-
-/** Nanoseconds on a clock of clock_gettime(). */
-static inline uint64_t sample_clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 static inline uint64_t sample_now_ns(void)
 {
-	return sample_clock_ns(CLOCK_MONOTONIC);
+	return clock_id_ns(CLOCK_MONOTONIC);
 }
 
 static inline int sample_compare(const void *a, const void *b)

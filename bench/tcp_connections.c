@@ -18,6 +18,7 @@
  *
  *     tcp_connections [-f FEW] [-m MANY] [-r RUNS] [-l BYTES] [-g GAP]
  */
+#include "base/clock_id.h"
 #include "base/number.h"
 #include "base/prng.h"
 #include "sample.h"
@@ -77,11 +78,11 @@ static void die(const char *what, int err)
 
 static double time_of_a_look(void)
 {
-	uint64_t begin = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t begin = clock_id_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	for (unsigned i = 0; i < LOOKS; i++)
-		(void)sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	return (double)(sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / (LOOKS + 1);
+		(void)clock_id_ns(CLOCK_THREAD_CPUTIME_ID);
+	return (double)(clock_id_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / (LOOKS + 1);
 }
 
 /* ---- users of connections ----------------------------------------------------------------- */
@@ -186,12 +187,12 @@ static void poll_stack(struct bench *b)
 	while (n < BURST && b->to_stack.head != b->to_stack.tail)
 		pkts[n++] = b->to_stack.m[b->to_stack.head++ % QUEUE];
 	rte_mb(); /* what the model wrote is there: to wait for it is not the cost of the stack */
-	begin = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	begin = clock_id_ns(CLOCK_THREAD_CPUTIME_ID);
 	tcp_set_now(b->tcp, b->now);
 	ip_input(b->ip, pkts, n, b->now);
 	timer_wheel_run(&b->wheel, b->now);
 	tcp_round_end(b->tcp);
-	b->spent += sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+	b->spent += clock_id_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	b->packets += n;
 }
 

@@ -13,6 +13,7 @@
  *     telemetry [-n TURNS]
  */
 #include "host/telemetry.h"
+#include "base/clock_id.h"
 #include "base/number.h"
 #include "host/net.h"
 #include "host/net_telemetry.h"
@@ -81,7 +82,7 @@ static void measure_block(
 	struct pair_end *end, const int *fd, unsigned n, uint32_t len, struct turn *turn)
 {
 	const unsigned requests = 2 * sizeof asked / sizeof asked[0];
-	uint64_t cpu = sample_clock_ns(CLOCK_PROCESS_CPUTIME_ID), begun = sample_now_ns();
+	uint64_t cpu = clock_id_ns(CLOCK_PROCESS_CPUTIME_ID), begun = sample_now_ns();
 
 	for (unsigned i = 0; fd && i < requests; i++)
 		client_ask(fd[i % 2], asked[i / 2]);
@@ -89,7 +90,7 @@ static void measure_block(
 	turn->ns[TIME] = sample_now_ns() - begun;
 	for (unsigned i = 0; fd && i < requests; i++)
 		client_hear(fd[i % 2]);
-	turn->ns[CPU] = sample_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	turn->ns[CPU] = clock_id_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 }
 
 static struct turn measure_turn(enum variant v, struct pair_end *end, unsigned n, uint32_t len)

@@ -7,6 +7,7 @@
  *
  * The server is 10.77.0.1, the client 10.77.0.2. Prints one line of JSON.
  */
+#include "base/clock_id.h"
 #include "base/number.h"
 #include "sample.h"
 #include "tls/handshake.h"
@@ -48,30 +49,30 @@ static bool tls_side_carry(struct tls_side *from, struct tls_side *to)
 	if (n > sizeof bytes)
 		n = sizeof bytes;
 	tls_handshake_output(from->handshake, bytes, n);
-	begin = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	begin = clock_id_ns(CLOCK_THREAD_CPUTIME_ID);
 	(void)tls_handshake_input(to->handshake, bytes, n);
-	to->ns += sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+	to->ns += clock_id_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	return true;
 }
 
 static void tls_side_begin(struct tls_side *s, bool server)
 {
-	uint64_t begin = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t begin = clock_id_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	s->handshake = tls_handshake_create(&s->source, &s->peer, server, time(NULL));
-	s->ns += sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+	s->ns += clock_id_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	if (!s->handshake)
 		errx(1, "no memory");
 }
 
 static void tls_side_end(struct tls_side *s)
 {
-	uint64_t begin = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t begin = clock_id_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	if (s->handshake->state != TLS_HANDSHAKE_DONE)
 		errx(1, "no handshake: %s", s->handshake->reason);
 	tls_handshake_free(s->handshake);
-	s->ns += sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+	s->ns += clock_id_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
 int main(int argc, char **argv)

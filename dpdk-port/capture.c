@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/capture.h"
 
+#include "base/clock_id.h"
 #include "base/fd_room.h"
 #include "base/own_file.h"
 #include "dpdk-port/capture_block.h"
@@ -235,14 +236,6 @@ static bool capture_drain(struct capture *c)
 	return true;
 }
 
-static uint64_t capture_wall_clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 static void *capture_thread(void *arg)
 {
 	uint8_t block[CAPTURE_STATISTICS_LEN];
@@ -267,7 +260,7 @@ static void *capture_thread(void *arg)
 	/* Here SIGPIPE is blocked. */
 	if (capture_dropped(c))
 		capture_write_all(c, block,
-			capture_statistics(block, capture_wall_clock_ns(), capture_dropped(c)));
+			capture_statistics(block, clock_id_ns(CLOCK_REALTIME), capture_dropped(c)));
 	return NULL;
 }
 
@@ -301,7 +294,7 @@ int capture_open(const char *path, const char *ifname, uint64_t now, const struc
 	if (!c)
 		return -ENOMEM;
 	c->log = log;
-	c->epoch = capture_wall_clock_ns() - now;
+	c->epoch = clock_id_ns(CLOCK_REALTIME) - now;
 	c->fd = -1;
 	c->path = strdup(path);
 	c->ifname = strdup(ifname);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp stat: what running processes do, once or again and again, for people and programs. */
+#include "base/clock_id.h"
 #include "tools/commands.h"
 #include "tools/help.h"
 #include "tools/stat_print.h"
@@ -219,18 +220,10 @@ static void cmd_stat_hold_signals(sigset_t *held)
 	sigprocmask(SIG_BLOCK, held, NULL);
 }
 
-static double cmd_stat_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /** Wait until the clock is @p until. @return false: a signal has come. */
 static bool cmd_stat_wait(const sigset_t *held, double until)
 {
-	double left = until - cmd_stat_clock();
+	double left = until - clock_id_s(CLOCK_MONOTONIC);
 	struct timespec t = {.tv_sec = 0};
 	int got;
 
@@ -240,7 +233,7 @@ static bool cmd_stat_wait(const sigset_t *held, double until)
 			t.tv_nsec = (long)((left - (double)t.tv_sec) * 1e9);
 		}
 		got = sigtimedwait(held, NULL, &t);
-		left = until - cmd_stat_clock();
+		left = until - clock_id_s(CLOCK_MONOTONIC);
 	} while (got < 0 && errno == EINTR && left > 0);
 	return got < 0;
 }
@@ -266,7 +259,7 @@ static int cmd_stat_record_sample(
 static int cmd_stat_record_to(FILE *out, struct telemetry_clients *c,
 	const struct cmd_stat_options *o, const sigset_t *held)
 {
-	const double begun = cmd_stat_clock();
+	const double begun = clock_id_s(CLOCK_MONOTONIC);
 	double next = begun, now;
 	unsigned long samples = 0;
 	int rc = stat_record_begin(out, (double)time(NULL), o->interval);
@@ -279,7 +272,7 @@ static int cmd_stat_record_to(FILE *out, struct telemetry_clients *c,
 			break;
 		/* One that took longer than the interval is not made up for. */
 		next += o->interval;
-		now = cmd_stat_clock();
+		now = clock_id_s(CLOCK_MONOTONIC);
 		next = next > now ? next : now;
 	} while (cmd_stat_wait(held, next));
 	return rc < 0 ? rc : 0;

@@ -3,6 +3,7 @@
  * uiwarp top: a live table. Plain ANSI sequences: every terminal of today has the six that it
  * needs, and nothing more has to be installed.
  */
+#include "base/clock_id.h"
 #include "tools/commands.h"
 #include "tools/help.h"
 #include "tools/telemetry_options.h"
@@ -221,14 +222,6 @@ static int cmd_top_sample(struct cmd_top *t)
 	return rc;
 }
 
-static double cmd_top_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static void cmd_top_draw(struct cmd_top *t)
 {
 	cmd_top_measure(&t->view);
@@ -290,12 +283,12 @@ static int cmd_top_loop(struct cmd_top *t)
 	t->clients.meanwhile = cmd_top_meanwhile;
 	t->clients.ctx = t;
 	while (!rc && cmd_top_goes_on(t)) {
-		left = next - cmd_top_clock();
+		left = next - clock_id_s(CLOCK_MONOTONIC);
 		if (left > 0) {
 			cmd_top_wait(t, left);
 			continue;
 		}
-		next = cmd_top_clock() + t->options->interval;
+		next = clock_id_s(CLOCK_MONOTONIC) + t->options->interval;
 		rc = t->view.paused ? 0 : cmd_top_sample(t);
 		cmd_top_draw(t);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/telemetry_sample.h"
 
+#include "base/clock_id.h"
 #include "tools/hash_key.h"
 #include "tools/terminal_text.h"
 
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /** @return NULL: errno tells why. */
 static struct telemetry_row *telemetry_sample_add(struct telemetry_sample *s)
@@ -230,14 +230,6 @@ static void telemetry_sample_all_rates(
 	}
 }
 
-static double telemetry_sample_clock(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 int telemetry_sample_take(struct telemetry_sample *s, struct telemetry_clients *c,
 	const struct telemetry_sample *before)
 {
@@ -250,8 +242,8 @@ int telemetry_sample_take(struct telemetry_sample *s, struct telemetry_clients *
 		telemetry_sample_free(s);
 		return rc;
 	}
-	s->time = telemetry_sample_clock(CLOCK_REALTIME);
-	s->clock = telemetry_sample_clock(CLOCK_MONOTONIC);
+	s->time = clock_id_s(CLOCK_REALTIME);
+	s->clock = clock_id_s(CLOCK_MONOTONIC);
 	if (s->n)
 		qsort(s->row, s->n, sizeof *s->row, telemetry_sample_compare);
 	if (before && s->clock > before->clock)

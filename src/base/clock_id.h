@@ -18,4 +18,13 @@ static inline uint64_t clock_id_ns(clockid_t id)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
+/** The same in seconds. */
+static inline double clock_id_s(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 #endif
