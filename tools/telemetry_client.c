@@ -551,8 +551,7 @@ static int telemetry_clients_check(const struct telemetry_clients *c)
 			snprintf(stack, sizeof stack, ".%u", a->stack - 1);
 		fprintf(stderr,
 			"uiwarp: process %d%s cannot be asked: it has no device of ours, or "
-			"another "
-			"owner, or \"telemetry = off\", or it does not answer; looked in",
+			"another owner, or \"telemetry = off\", or it does not answer; looked in",
 			(int)a->pid, stack);
 		for (unsigned i = 0; i < c->places.n; i++)
 			fprintf(stderr, "%s %s", i ? "," : "", c->places.path[i]);
