@@ -11,6 +11,14 @@ static bool may_ask_badly(const struct foreign_rnic *p)
 	return p->outbounds < p->ord && !p->inbounds && p->next == p->world->requests;
 }
 
+/** Of a Read Request: from where, and how much. */
+static void ask_for(uint8_t *header, uint32_t len, uint32_t stag, uint64_t to)
+{
+	foreign_put32(header + 12, len);
+	foreign_put32(header + 16, stag);
+	foreign_put64(header + 20, to);
+}
+
 bool foreign_break_read(struct foreign_rnic *p)
 {
 	struct foreign_world *w = p->world;
@@ -56,9 +64,7 @@ bool foreign_break_read(struct foreign_rnic *p)
 			p, "a Read Request of another length", RDMA_OTHER, DDP_LONG, 0);
 		break;
 	}
-	foreign_put32(h + 12, len);
-	foreign_put32(h + 16, stag);
-	foreign_put64(h + 20, to);
+	ask_for(h, len, stag, to);
 	foreign_break_segment(p, &s);
 	return true;
 }
@@ -80,9 +86,7 @@ bool foreign_break_window_read(struct foreign_rnic *p)
 		to += WINDOW_LEN - 6;
 		foreign_break_expect(p, "a Read beyond its window", RDMA_BOUNDS, 0, 0);
 	}
-	foreign_put32(h + 12, 7);
-	foreign_put32(h + 16, window->stag);
-	foreign_put64(h + 20, to);
+	ask_for(h, 7, window->stag, to);
 	foreign_break_segment(p, &s);
 	return true;
 }
