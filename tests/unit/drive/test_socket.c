@@ -315,12 +315,24 @@ static void ipv6_alone_has_no_ipv4(void **state)
 	pair_end(&p);
 }
 
+/** What @p h sends by @p s has this traffic class. */
+static void sends_with_class(struct uiwarp_tcp *h, int s, int tos)
+{
+	uint8_t packet[128];
+	int v = -1;
+
+	assert_int_equal(uiwarp_tcp_get(h, s, UIWARP_TCP_TOS, &v), 0);
+	assert_int_equal(v, tos);
+	assert_int_equal(uiwarp_tcp_send(h, s, "abc", 3, 0), 3);
+	assert_true(uiwarp_tcp_output(h, packet, sizeof packet, NULL) > 40);
+	assert_int_equal(packet[1], tos);
+}
+
 /** As Linux has it: from the socket that listened, as it was set when the handshake was over. */
 static void accepted_sockets_have_its_options(void **state)
 {
 	struct sockaddr_storage e = endpoint("192.0.2.2", PORT);
 	struct pair p;
-	uint8_t packet[128];
 	int l, a, b, v = 0;
 
 	pair_init(&p, NULL);
@@ -335,13 +347,9 @@ static void accepted_sockets_have_its_options(void **state)
 	assert_int_equal(uiwarp_tcp_set(p.b, l, UIWARP_TCP_TOS, 0x40), 0);
 	b = uiwarp_tcp_accept(p.b, l, NULL, NULL);
 	assert_true(b >= 0);
-	assert_int_equal(uiwarp_tcp_get(p.b, b, UIWARP_TCP_TOS, &v), 0);
-	assert_int_equal(v, 0x20);
 	assert_int_equal(uiwarp_tcp_get(p.b, b, UIWARP_TCP_SEND_BUFFER, &v), 0);
 	assert_int_equal(v, 3000);
-	assert_int_equal(uiwarp_tcp_send(p.b, b, "abc", 3, 0), 3);
-	assert_true(uiwarp_tcp_output(p.b, packet, sizeof packet, NULL) > 40);
-	assert_int_equal(packet[1], 0x20);
+	sends_with_class(p.b, b, 0x20);
 	uiwarp_tcp_abort(p.a, a);
 	uiwarp_tcp_abort(p.b, b);
 	uiwarp_tcp_close(p.b, l);
@@ -353,17 +361,12 @@ static void accepted_sockets_have_its_options(void **state)
 static void the_traffic_class_may_change(void **state)
 {
 	struct pair p;
-	uint8_t packet[128];
-	int l, a, b, v = 0;
+	int l, a, b;
 
 	pair_init(&p, NULL);
 	l = pair_connect(&p, AF_INET, "192.0.2.2", &a, &b);
 	assert_int_equal(uiwarp_tcp_set(p.a, a, UIWARP_TCP_TOS, 0x23), 0);
-	assert_int_equal(uiwarp_tcp_get(p.a, a, UIWARP_TCP_TOS, &v), 0);
-	assert_int_equal(v, 0x20);
-	assert_int_equal(uiwarp_tcp_send(p.a, a, "abc", 3, 0), 3);
-	assert_true(uiwarp_tcp_output(p.a, packet, sizeof packet, NULL) > 40);
-	assert_int_equal(packet[1], 0x20);
+	sends_with_class(p.a, a, 0x20);
 	uiwarp_tcp_abort(p.a, a);
 	uiwarp_tcp_abort(p.b, b);
 	uiwarp_tcp_close(p.b, l);
