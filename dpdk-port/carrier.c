@@ -22,13 +22,13 @@ enum carrier carrier_get(int fd, unsigned ifindex)
 	return r.ifr_flags & IFF_UP && r.ifr_flags & IFF_RUNNING ? CARRIER_UP : CARRIER_DOWN;
 }
 
-int carrier_open_changes(const char *name, unsigned ifindex)
+int carrier_open_downs(const char *name, unsigned ifindex)
 {
 	char path[64 + IFNAMSIZ];
 
 	snprintf(path, sizeof path, "/sys/class/net/%s/ifindex", name);
 	if (sysfs_number(path) != ifindex)
 		return -1;
-	snprintf(path, sizeof path, "/sys/class/net/%s/carrier_changes", name);
+	snprintf(path, sizeof path, "/sys/class/net/%s/carrier_down_count", name);
 	return open(path, O_RDONLY | O_CLOEXEC);
 }

@@ -21,9 +21,9 @@ enum carrier carrier_get(int fd, unsigned ifindex);
 
 /**
  * Open what tells how often the carrier of interface @p name, of the number @p ifindex in this
- * network namespace, has gone and come.
+ * network namespace, has gone.
  * @return a descriptor for sysfs_number_of(); -1: /sys is not there, or is another namespace's.
  */
-int carrier_open_changes(const char *name, unsigned ifindex);
+int carrier_open_downs(const char *name, unsigned ifindex);
 
 #endif

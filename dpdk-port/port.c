@@ -311,14 +311,14 @@ static bool port_take_error(const struct port *p)
 	       error == ENETDOWN;
 }
 
-/** Has the kernel's interface been down since the last watch, whatever it is now? */
-static bool port_has_been_down(struct port *p)
+/** How often has the carrier gone since the last watch? It goes on counting while Linux has not yet
+ * told that it is back. Of an interface that is gone there is no count. */
+static uint64_t port_count_downs(struct port *p)
 {
-	uint64_t changes = sysfs_number_of(p->carrier_fd);
-	bool has_changed = changes != p->carrier_changes;
+	uint64_t before = p->carrier_downs;
 
-	p->carrier_changes = changes;
-	return port_take_error(p) || has_changed;
+	p->carrier_downs = sysfs_number_of(p->carrier_fd);
+	return p->carrier_downs > before ? p->carrier_downs - before : 0;
 }
 
 void port_let_go(const struct port *p)
@@ -390,15 +390,32 @@ static void port_watch_memif(struct port *p)
 	p->rx_fd = p->rx_event ? l->rx.end.fd : -1;
 }
 
-/** What it is connected to may be another after its link was down, however short. */
+/**
+ * What it is connected to may be another after its link was down, however short. What is seen of
+ * one end in two ways counts once: the error may come a look behind the carrier's count, and the
+ * link be told to be down until it is no longer doubtful.
+ */
 static void port_watch_interface(struct port *p)
 {
+	uint64_t downs = port_count_downs(p);
+	bool error = port_take_error(p), was_up = p->watched_up, told = p->watched_down;
+
 	if (p->doubtful)
 		p->doubtful--;
-	if (port_has_been_down(p) && p->watched_up)
+	told |= p->doubtful && !error;
+	if ((downs || error) && was_up)
 		p->doubtful = PORT_DOUBT;
 	port_link(p, NULL);
 	p->watched_up = p->link_up;
+	p->watched_down = downs || error;
+	if (!downs && was_up && (error || !p->link_up) && !told)
+		downs = 1;
+	p->link_downs += p->is_memif ? 0 : downs;
+}
+
+uint64_t port_link_downs(const struct port *p)
+{
+	return p->link_downs;
 }
 
 bool port_watch(struct port *p)

@@ -148,6 +148,12 @@ bool port_is_gone(const struct port *p);
  */
 bool port_watch(struct port *p);
 
+/**
+ * How often port_watch() has seen that the link had gone down, however short that was. A memif's
+ * does not count: nobody may be at its other end.
+ */
+uint64_t port_link_downs(const struct port *p);
+
 /** Capture all frames from now on; NULL: stop. Their times are set by port_set_now(). */
 void port_set_capture(struct port *p, struct capture *c);
 

@@ -20,9 +20,11 @@ struct port {
 	_Atomic bool gone; /**< removed; set by the EAL's interrupt thread, too */
 	unsigned if_index; /**< AF_PACKET: the interface, for its carrier; or 0 */
 	unsigned tap;      /**< the interface of a TAP of which nothing tells when it is deleted */
-	int carrier_fd;    /**< counts how often a carrier has gone and come; or -1 */
-	uint64_t carrier_changes; /**< at the last port_watch() */
-	bool watched_up;          /**< the last port_watch() found the link up */
+	int carrier_fd;    /**< counts how often a carrier has gone; or -1 */
+	uint64_t carrier_downs; /**< at the last port_watch() */
+	bool watched_up;        /**< the last port_watch() found the link up */
+	bool watched_down;      /**< and heard that it had gone down */
+	uint64_t link_downs;
 	unsigned doubtful; /**< checks for which the link is told to be down, though it is up */
 	bool started;      /**< false: the driver must not be called */
 	bool is_memif, is_tap;

@@ -118,8 +118,8 @@ static void port_begin_watching(struct opening *o)
 
 	if (!o->ifname[0])
 		return;
-	p->carrier_fd = carrier_open_changes(o->ifname, o->info.if_index);
-	p->carrier_changes = sysfs_number_of(p->carrier_fd);
+	p->carrier_fd = carrier_open_downs(o->ifname, o->info.if_index);
+	p->carrier_downs = sysfs_number_of(p->carrier_fd);
 	if (p->is_tap && p->rx_fd < 0)
 		p->tap = o->info.if_index;
 }

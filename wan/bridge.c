@@ -52,9 +52,8 @@ struct direction {
 struct wan_bridge {
 	struct wan_bridge_config cfg;
 	struct port *port[2];
-	bool up[2];         /**< the port's link, at the last tick */
-	bool error[2];      /**< its descriptor has told of one since then */
-	bool told_error[2]; /**< it had before that tick, and the log says so */
+	bool up[2];    /**< the port's link, at the last tick */
+	bool error[2]; /**< its descriptor has told of one since then, or the port is gone */
 	struct direction dir[2];
 	struct port_clock clock;
 	unsigned lcore;
@@ -339,22 +338,6 @@ static uint64_t wan_bridge_next_due(const struct wan_bridge *b)
 	return RTE_MIN(wan_path_next(b->dir[0].path), wan_path_next(b->dir[1].path));
 }
 
-static void wan_bridge_tell_error(struct wan_bridge *b, unsigned i)
-{
-	if (!b->told_error[i])
-		log_printf(b->cfg.log, LOG_LEVEL_WARNING,
-			"port %s: its interface is down or gone, or was for a moment",
-			b->cfg.device[i]);
-	b->told_error[i] = true;
-}
-
-/** The descriptor of a port that is gone tells of that until port_watch(). */
-static void wan_bridge_note_error(struct wan_bridge *b, unsigned i)
-{
-	b->error[i] = true;
-	wan_bridge_tell_error(b, i);
-}
-
 /** Sleep until a frame comes, or shortly before one is due. */
 static void wan_bridge_rest(struct wan_bridge *b)
 {
@@ -378,8 +361,9 @@ static void wan_bridge_rest(struct wan_bridge *b)
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		port_rx_woken(b->port[i]);
+		/* The descriptor of a port that is gone tells of that until port_watch(). */
 		if (fds[1 + i].revents & (POLLERR | POLLHUP | POLLNVAL))
-			wan_bridge_note_error(b, i);
+			b->error[i] = true;
 	}
 	if (fds[0].revents != 0)
 		b->next_tick = b->now;
@@ -392,21 +376,23 @@ static bool wan_bridge_may_rest(const struct wan_bridge *b)
 	       port_backlog(b->port[1]) == 0;
 }
 
+static void wan_bridge_watch(struct wan_bridge *b, unsigned i)
+{
+	uint64_t downs = port_link_downs(b->port[i]);
+
+	b->up[i] = port_watch(b->port[i]);
+	b->error[i] = port_is_gone(b->port[i]);
+	if (port_link_downs(b->port[i]) != downs)
+		log_printf(b->cfg.log, LOG_LEVEL_WARNING,
+			"port %s: its interface is down or gone, or was for a moment",
+			b->cfg.device[i]);
+}
+
 static void wan_bridge_tick(struct wan_bridge *b)
 {
 	b->next_tick = b->now + TICK;
-	for (unsigned i = 0; i < 2; i++) {
-		bool was_up = b->up[i];
-
-		b->up[i] = port_watch(b->port[i]);
-		b->told_error[i] = b->error[i]; /* an interface that goes down tells so once */
-		b->error[i] = false;
-		if (port_is_gone(b->port[i]))
-			wan_bridge_note_error(b, i);
-		/* Who polls frames asks no descriptor. A memif that nobody is at has none. */
-		else if (was_up && !b->up[i] && port_rx_fd(b->port[i]) >= 0)
-			wan_bridge_tell_error(b, i);
-	}
+	wan_bridge_watch(b, 0);
+	wan_bridge_watch(b, 1);
 	if (clock_take_left(&b->clock))
 		log_printf(b->cfg.log, LOG_LEVEL_WARNING, CLOCK_LEFT);
 	if (b->cfg.tick)

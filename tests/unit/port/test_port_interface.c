@@ -83,7 +83,7 @@ static void set_carrier(int tap, int on)
 /** /sys may be another network namespace's. */
 static bool sysfs_has(const char *name)
 {
-	int fd = carrier_open_changes(name, if_nametoindex(name));
+	int fd = carrier_open_downs(name, if_nametoindex(name));
 
 	if (fd >= 0)
 		close(fd);
@@ -121,9 +121,9 @@ int __wrap_rte_eth_tx_done_cleanup(uint16_t id, uint16_t queue, uint32_t n)
 }
 
 /** As Linux counts in @p file. */
-static void count_changes(int file, char changes)
+static void count_downs(int file, char downs)
 {
-	assert_int_equal(pwrite(file, &changes, 1, 0), 1);
+	assert_int_equal(pwrite(file, &downs, 1, 0), 1);
 }
 
 /** Send until there is no room. */
@@ -143,20 +143,20 @@ static void fill(struct port *p)
 static void a_link_that_has_changed_carries_all_the_same(void **state)
 {
 	struct port_config cfg = {.device = "net_ring0", .memory_mib = 8};
-	int changes = memfd_create("changes", MFD_CLOEXEC);
+	int downs = memfd_create("downs", MFD_CLOEXEC);
 	struct port_error e = {""};
 	struct rte_mbuf *m;
 	struct port *p;
 	unsigned queued;
 
 	assert_int_equal(port_open(&cfg, &p, &e), 0);
-	p->carrier_fd = changes;
-	count_changes(changes, '2');
+	p->carrier_fd = downs;
+	count_downs(downs, '2');
 	port_watch(p);
 	wait_until_up(p);
 	fill(p);
 	queued = port_backlog(p);
-	count_changes(changes, '4');
+	count_downs(downs, '4');
 	assert_false(port_watch(p));
 	assert_false(port_link(p, NULL));
 	assert_true(port_carries(p));
@@ -212,6 +212,94 @@ static void an_interface_that_is_back_at_the_next_look(void **state)
 	assert_false(port_watch(p));
 	wait_until_up(p);
 	close_with_tap(p, tap);
+}
+
+/** Each end counts once, in however many ways it is seen, and no return does. */
+static void counts_the_ends_of_a_carrier(void **state)
+{
+	char name[IFNAMSIZ];
+	int tap = make_tap(name, 0);
+	struct port *p;
+
+	set_carrier(tap, 1);
+	if (!sysfs_has(name)) {
+		close(tap);
+		skip();
+	}
+	set_up(name, true);
+	p = open_with_link("net_af_packet0", name);
+	assert_int_equal(port_link_downs(p), 0);
+	for (unsigned n = 1; n <= 3; n++) {
+		set_carrier(tap, 0);
+		port_watch(p);
+		assert_int_equal(port_link_downs(p), n);
+		while (port_link(p, NULL))
+			nap();
+		port_watch(p);
+		assert_int_equal(port_link_downs(p), n);
+		set_carrier(tap, 1);
+		port_watch(p);
+		assert_int_equal(port_link_downs(p), n);
+	}
+	set_carrier(tap, 0);
+	set_carrier(tap, 1);
+	set_carrier(tap, 0);
+	set_carrier(tap, 1);
+	port_watch(p);
+	assert_int_equal(port_link_downs(p), 5);
+	close_with_tap(p, tap);
+}
+
+/** A TAP that is set down keeps its carrier. */
+static void counts_the_ends_of_an_interface(void **state)
+{
+	char name[IFNAMSIZ];
+	int tap = make_tap(name, 0);
+	struct port *p;
+
+	set_up(name, true);
+	p = open_with_link("net_af_packet0", name);
+	for (unsigned n = 1; n <= 3; n++) {
+		set_up(name, false);
+		for (unsigned i = 0; i < 2; i++) {
+			assert_false(port_watch(p));
+			assert_int_equal(port_link_downs(p), n);
+		}
+		set_up(name, true);
+		wait_until_up(p);
+		assert_int_equal(port_link_downs(p), n);
+	}
+	close_with_tap(p, tap);
+}
+
+/** Linux counts it, and tells up to a second later that the link is down. */
+static void counts_once_what_is_told_later(void **state)
+{
+	int downs = memfd_create("downs", MFD_CLOEXEC);
+	struct port_config cfg = {.device = "net_ring0", .memory_mib = 8};
+	struct port_error e = {""};
+	struct port *p;
+
+	assert_int_equal(port_open(&cfg, &p, &e), 0);
+	p->carrier_fd = downs;
+	wait_until_up(p);
+	count_downs(downs, '2');
+	for (unsigned i = 0; i < 3; i++)
+		assert_false(port_watch(p));
+	assert_int_equal(port_link_downs(p), 2);
+	assert_int_equal(rte_eth_dev_set_link_down(p->id), 0);
+	assert_false(port_watch(p));
+	assert_false(port_carries(p));
+	assert_int_equal(port_link_downs(p), 2);
+	assert_int_equal(rte_eth_dev_set_link_up(p->id), 0);
+	wait_until_up(p);
+	count_downs(downs, '0'); /* as of an interface that is gone */
+	port_watch(p);
+	assert_int_equal(port_link_downs(p), 2);
+	assert_int_equal(rte_eth_dev_set_link_down(p->id), 0);
+	port_watch(p);
+	assert_int_equal(port_link_downs(p), 3);
+	port_close(p);
 }
 
 /** What was the carrier's before the port was there is not told of. */
@@ -282,6 +370,9 @@ int main(void)
 		cmocka_unit_test(a_link_that_has_changed_carries_all_the_same),
 		cmocka_unit_test(a_carrier_that_is_back_at_the_next_look),
 		cmocka_unit_test(an_interface_that_is_back_at_the_next_look),
+		cmocka_unit_test(counts_the_ends_of_a_carrier),
+		cmocka_unit_test(counts_the_ends_of_an_interface),
+		cmocka_unit_test(counts_once_what_is_told_later),
 		cmocka_unit_test(a_carrier_that_was_back_before),
 		cmocka_unit_test(a_carrier_that_stays_away),
 		cmocka_unit_test(a_tap_without_a_descriptor_that_is_deleted),
