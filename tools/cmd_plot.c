@@ -5,7 +5,6 @@
 #include "tools/help.h"
 #include "tools/output.h"
 #include "tools/plot_report.h"
-#include "tools/telemetry_options.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -17,7 +16,7 @@
 
 struct cmd_plot_options {
 	const char *file, *output;
-	pid_t pid;
+	struct telemetry_asked asked;
 	uint64_t qp;
 };
 
@@ -26,7 +25,7 @@ enum { CMD_PLOT_PID = 256, CMD_PLOT_QP };
 static const struct argp_option cmd_plot_argp_options[] = {
 	{"output", 'o', "FILE.html", 0,
 		"Write there (FILE with .html behind it); \"-\": standard output", 0},
-	{"pid", CMD_PLOT_PID, "PID", 0, "Of this process only", 0},
+	{"pid", CMD_PLOT_PID, "PID", 0, "Of this process only, or of its stack PID.N", 0},
 	{"qp", CMD_PLOT_QP, "QP", 0, "Of the QP of this number only", 0}, {0}};
 
 static error_t cmd_plot_parse_option(int key, char *arg, struct argp_state *state)
@@ -38,8 +37,7 @@ static error_t cmd_plot_parse_option(int key, char *arg, struct argp_state *stat
 		o->output = arg;
 		return 0;
 	case CMD_PLOT_PID:
-		o->pid = telemetry_options_pid(arg);
-		if (!o->pid)
+		if (!telemetry_asked_parse(arg, &o->asked))
 			argp_error(state, "--pid: expected the number of a process");
 		return 0;
 	case CMD_PLOT_QP:
@@ -139,7 +137,7 @@ int cmd_plot(int argc, char **argv)
 	reader.in = strcmp(o.file, "-") == 0 ? stdin : fopen(o.file, "re");
 	if (!reader.in)
 		return cmd_plot_complain(o.file, strerror(errno));
-	record.pid = o.pid;
+	record.asked = o.asked;
 	record.qp = (uint32_t)o.qp;
 	rc = cmd_plot_read(&o, &reader, &record);
 	if (!rc)

@@ -32,6 +32,12 @@ static struct plot_record_connection *plot_record_begin(
 	return c;
 }
 
+static bool plot_record_wants(const struct plot_record *p, const struct telemetry_row *row)
+{
+	return (!p->asked.pid || telemetry_asked_is(&p->asked, row->pid, row->socket)) &&
+	       (!p->qp || row->qp == p->qp);
+}
+
 void plot_record_add(struct plot_record *p, const struct telemetry_row *row, uint64_t time_ns)
 {
 	const double value[PLOT_RECORD_VALUES] = {
@@ -50,7 +56,7 @@ void plot_record_add(struct plot_record *p, const struct telemetry_row *row, uin
 	struct plot_record_connection *c;
 	double time = (double)time_ns / 1e9;
 
-	if (!row->connected || (p->pid && row->pid != p->pid) || (p->qp && row->qp != p->qp))
+	if (!row->connected || !plot_record_wants(p, row))
 		return;
 	c = plot_record_find(p, row);
 	if (!c)

@@ -39,8 +39,8 @@ struct plot_record_connection {
 
 /** Zero-initialised, but for the first two. */
 struct plot_record {
-	pid_t pid;   /**< of this process only; 0: of all */
-	uint32_t qp; /**< of this QP only; 0: of all */
+	struct telemetry_asked asked; /**< of this process only; 0: of all */
+	uint32_t qp;                  /**< of this QP only; 0: of all */
 	unsigned n;
 	bool more; /**< there are connections beyond PLOT_RECORD_CONNECTIONS */
 	struct plot_record_connection connection[PLOT_RECORD_CONNECTIONS];

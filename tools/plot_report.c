@@ -69,12 +69,12 @@ static void plot_report_growth(struct plot_points *p)
 /** The name of a connection, for people. */
 static void plot_report_name(const struct telemetry_row *r, char *text, size_t size)
 {
-	char qp[24] = "";
+	char process[TELEMETRY_NAME], qp[24] = "";
 
 	if (r->qp)
 		snprintf(qp, sizeof qp, "QP %" PRIu32 ", ", r->qp);
-	snprintf(
-		text, size, "%s (%d), %s%s - %s", r->program, (int)r->pid, qp, r->local, r->remote);
+	snprintf(text, size, "%s (%s), %s%s - %s", r->program, telemetry_row_process(r, process),
+		qp, r->local, r->remote);
 }
 
 static void plot_report_connection(FILE *out, struct plot_record_connection *c, const char *title)

@@ -398,18 +398,12 @@ static bool telemetry_clients_has(const struct telemetry_clients *c, const char 
 	return false;
 }
 
-static bool telemetry_client_is_asked(
-	const struct telemetry_client *c, const struct telemetry_asked *a)
-{
-	return c->pid == a->pid && (!a->stack || telemetry_socket_stack(c->name) == a->stack - 1);
-}
-
 static bool telemetry_clients_wants(
 	const struct telemetry_clients *c, const struct telemetry_client *one)
 {
 	const struct telemetry_asked *a = c->asked;
 
-	while (a && a->pid && !telemetry_client_is_asked(one, a))
+	while (a && a->pid && !telemetry_asked_is(a, one->pid, one->name))
 		a++;
 	return !a || a->pid;
 }
@@ -543,8 +537,9 @@ static int telemetry_clients_check(const struct telemetry_clients *c)
 		char stack[12] = "";
 
 		for (unsigned i = 0; i < c->n; i++)
-			found = found || (c->client[i].greeted &&
-						 telemetry_client_is_asked(&c->client[i], a));
+			found = found ||
+				(c->client[i].greeted &&
+					telemetry_asked_is(a, c->client[i].pid, c->client[i].name));
 		if (found)
 			continue;
 		if (a->stack)

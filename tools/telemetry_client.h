@@ -7,6 +7,7 @@
 #include "host/slot.h"
 #include "host/telemetry_socket.h"
 #include "tools/json_list.h"
+#include "tools/telemetry_asked.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -27,12 +28,6 @@ struct telemetry_client {
 	size_t told;    /**< private: bytes of all that it has said */
 	unsigned slices, asleep;       /**< private: how long it is waited for */
 	struct telemetry_clients *all; /**< private */
-};
-
-/** Whom to ask. */
-struct telemetry_asked {
-	pid_t pid;
-	unsigned stack; /**< 1 and telemetry_socket_stack() of one; 0: all of the process's */
 };
 
 /** All processes that are there, by their numbers. */

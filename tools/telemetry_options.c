@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/telemetry_options.h"
 
-#include "base/number.h"
-
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-pid_t telemetry_options_pid(const char *text)
-{
-	char *end;
-	long n;
-
-	if (*text < '1' || *text > '9')
-		return 0;
-	errno = 0;
-	n = strtol(text, &end, 10);
-	return *end != '\0' || errno || n > INT_MAX ? 0 : (pid_t)n;
-}
-
-/** @return false: it is none. */
-static bool telemetry_options_asked(const char *text, struct telemetry_asked *to)
-{
-	size_t n = strcspn(text, ".");
-	uint64_t stack = 0;
-	char pid[12];
-
-	if (n >= sizeof pid || (text[n] && !number_parse(text + n + 1, 0, UINT16_MAX, &stack)))
-		return false;
-	memcpy(pid, text, n);
-	pid[n] = '\0';
-	*to = (struct telemetry_asked){
-		telemetry_options_pid(pid), text[n] ? (unsigned)stack + 1 : 0};
-	return to->pid;
-}
 
 static error_t telemetry_options_parse(int key, char *arg, struct argp_state *state)
 {
@@ -50,7 +19,7 @@ static error_t telemetry_options_parse(int key, char *arg, struct argp_state *st
 		return ARGP_ERR_UNKNOWN;
 	if (o->n == TELEMETRY_OPTIONS_PIDS)
 		argp_error(state, "expected at most %d processes", TELEMETRY_OPTIONS_PIDS);
-	if (!telemetry_options_asked(arg, &o->asked[o->n++]))
+	if (!telemetry_asked_parse(arg, &o->asked[o->n++]))
 		argp_error(state, "\"%s\": expected the number of a process", arg);
 	return 0;
 }

@@ -21,9 +21,6 @@ struct telemetry_options {
 
 extern const struct argp telemetry_options_argp;
 
-/** A number of a process. @return 0: it is none. */
-pid_t telemetry_options_pid(const char *text);
-
 /** Connect. @return 0 or an exit status, and what is wrong was told. */
 int telemetry_options_open(
 	const struct telemetry_options *o, const char *command, struct telemetry_clients *c);

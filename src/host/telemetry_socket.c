@@ -94,18 +94,20 @@ bool telemetry_socket_is_name(const char *name, pid_t *pid)
 	return n > 0 && n == *pid;
 }
 
-unsigned telemetry_socket_stack(const char *name)
+unsigned telemetry_socket_stack(const char *name, pid_t pid)
 {
-	const char *dot = strchr(name + strlen(TELEMETRY_PREFIX), '.');
+	const char *dot;
+	pid_t of;
 
+	if (!telemetry_socket_is_name(name, &of) || of != pid)
+		return 0;
+	dot = strchr(name + strlen(TELEMETRY_PREFIX), '.');
 	return dot ? (unsigned)strtoul(dot + 1, NULL, 10) : 0;
 }
 
 const char *telemetry_socket_process(const char *name, pid_t pid, char text[TELEMETRY_NAME])
 {
-	pid_t of;
-	unsigned stack =
-		telemetry_socket_is_name(name, &of) && of == pid ? telemetry_socket_stack(name) : 0;
+	unsigned stack = telemetry_socket_stack(name, pid);
 
 	snprintf(text, TELEMETRY_NAME, stack ? "%d.%u" : "%d", (int)pid, stack);
 	return text;

@@ -31,8 +31,8 @@ int telemetry_socket_connect(const char *directory, const char *name);
 /** True if @p name is one of ours; @p pid gets its process. */
 bool telemetry_socket_is_name(const char *name, pid_t *pid);
 
-/** Which of its process's stacks @p name, one of ours, is: 0 for the first, else N. */
-unsigned telemetry_socket_stack(const char *name);
+/** Which of the stacks of @p pid has @p name: N; 0 for the first, or if it is no name of ours. */
+unsigned telemetry_socket_stack(const char *name, pid_t pid);
 
 /** For people: @p pid, or "PID.N" where @p name is of another stack of it. @return @p text. */
 const char *telemetry_socket_process(const char *name, pid_t pid, char text[TELEMETRY_NAME]);

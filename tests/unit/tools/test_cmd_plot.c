@@ -18,6 +18,9 @@
 #define FIRST                                                                      \
 	"{\"format\": \"uiwarp stat --record\", \"version\": 1, \"begun_ns\": 5, " \
 	"\"interval_ns\": 6}\n"
+#define STACK(time, pid, stack, qp)                                                       \
+	"{\"time_ns\": " #time ", \"pid\": " #pid ", \"socket\": \"telemetry." #pid stack \
+	"\", \"qp\": " #qp ", \"remote\": \"h:" #qp "\"}\n"
 #define ROW(time, pid, qp)                                                                        \
 	"{\"time_ns\": " #time ", \"pid\": " #pid ", \"qp\": " #qp ", \"remote\": \"h:" #qp "\"}" \
 	"\n"
@@ -98,6 +101,25 @@ static void one_is_chosen(void **state)
 	fails("there is no such connection to draw");
 }
 
+static void a_stack_is_chosen_as_it_is_shown(void **state)
+{
+	write_record(FIRST STACK(0, 7, "", 3) STACK(0, 7, ".1", 4));
+	RUN(record);
+	assert_int_equal(child_exit(&c), 0);
+	page_has("<td><a href='#c2'> (7.1), QP 4,  - h:4</a></td>");
+	RUN(record, "--pid", "7.1", "-o", "-");
+	assert_int_equal(child_exit(&c), 0);
+	assert_int_equal(child_count(c.out, "<svg "), 1);
+	assert_int_equal(child_count(c.out, "QP 4"), 2);
+	RUN(record, "--pid=7.0", "-o", "-");
+	assert_int_equal(child_exit(&c), 0);
+	assert_int_equal(child_count(c.out, "<svg "), 1);
+	assert_int_equal(child_count(c.out, "QP 3"), 2);
+	RUN(record, "--pid", "7", "-o", "-");
+	assert_int_equal(child_exit(&c), 0);
+	assert_int_equal(child_count(c.out, "<svg "), 2);
+}
+
 static void what_cannot_be_drawn(void **state)
 {
 	write_record("");
@@ -154,6 +176,8 @@ static void wrong_command_lines(void **state)
 	assert_int_equal(child_exit(&c), 2);
 	RUN("a", "--pid", "x");
 	assert_int_equal(child_exit(&c), 2);
+	RUN("a", "--pid", "7.x");
+	assert_int_equal(child_exit(&c), 2);
 }
 
 int main(void)
@@ -161,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_page_beside_the_record),
 		cmocka_unit_test(one_is_chosen),
+		cmocka_unit_test(a_stack_is_chosen_as_it_is_shown),
 		cmocka_unit_test(what_cannot_be_drawn),
 		cmocka_unit_test(the_record_is_kept),
 		cmocka_unit_test(a_cut_record_is_drawn),

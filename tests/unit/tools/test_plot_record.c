@@ -54,7 +54,7 @@ static void each_connection_has_its_series(void **state)
 
 static void one_is_chosen(void **state)
 {
-	p.pid = 2;
+	p.asked.pid = 2;
 	p.qp = 6;
 	add(row(1, 6, 7), 0);
 	add(row(2, 5, 7), 0);
