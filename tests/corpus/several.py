@@ -5,6 +5,7 @@ says the same of them as of the whole one.
 
 usage: tests/corpus/several.py UIWARP [--each N] [FILE...]      all of pcap/corpus, or each Nth, or these
 """
+import functools
 import gzip
 import json
 import pathlib
@@ -116,6 +117,11 @@ def check(uiwarp, *files, notes=True):
     return run.returncode, events, re.sub(r"(?m)^uiwarp pcap: [^:]*: ", "", run.stderr)
 
 
+@functools.cache
+def check_whole(uiwarp, name, notes=True):
+    return check(uiwarp, name, notes=notes)
+
+
 def places(uiwarp, *files):
     """(file, number there) of each finding, and its frame's octets by that."""
     run = subprocess.run([uiwarp, "pcap", "check", "--json", *files], text=True, capture_output=True, check=False)
@@ -139,7 +145,7 @@ def rotation(uiwarp, name, frames):
     with tempfile.TemporaryDirectory() as directory:
         parts = {f"a{i // 13:04}": pcap(frames[i:i + 13]) for i in range(0, len(frames), 13)}
         files = written(directory, **parts)
-        if check(uiwarp, *reversed(files)) != check(uiwarp, name):
+        if check(uiwarp, *reversed(files)) != check_whole(uiwarp, name):
             yield f"in {len(files)} files of a rotation"
     # Without times in the order of their names.
     with tempfile.TemporaryDirectory() as directory:
@@ -152,7 +158,7 @@ def rotation(uiwarp, name, frames):
 
 def taps(uiwarp, name, frames):
     one, other = by_sender(frames)
-    whole = check(uiwarp, name)
+    whole = check_whole(uiwarp, name)
     forms = {
         "pcap": (pcap(one), pcap(other)), "pcap and pcapng": (pcap(one), pcapng(other)),
         "compressed": (gzip.compress(pcap(one)), pcapng(other, 10)),
@@ -167,7 +173,7 @@ def taps(uiwarp, name, frames):
                 yield "of two taps, at other places"
     # Coarser times, some of them alike: the order of frames is another.
     coarse = {"us and ns": (pcap(one, MAGIC_US), pcap(other)), "ms": (pcapng(one, 3), pcapng(other, 3))}
-    due = check(uiwarp, name, notes=False)
+    due = check_whole(uiwarp, name, notes=False)
     for form, (a, b) in coarse.items():
         with tempfile.TemporaryDirectory() as directory:
             found = check(uiwarp, *written(directory, a=a, b=b), notes=False)
@@ -182,7 +188,7 @@ def kinds(events):
 def clocks(uiwarp, name, frames):
     """The clock of one tap is behind: never a false alarm, and a sentence; corrected as it says, none."""
     one, other = by_sender(frames)
-    due = check(uiwarp, name, notes=False)
+    due = check_whole(uiwarp, name, notes=False)
     for ns in (10**7, -10**7, 10**9, -3600 * 10**9):
         with tempfile.TemporaryDirectory() as directory:
             files = written(directory, a=pcap(one), b=pcap(shifted(other, -ns)))

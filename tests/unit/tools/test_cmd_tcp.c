@@ -26,8 +26,9 @@ static char directory[64];
 		"UIWARP_SET", "UIWARP_CONFIG", "LD_PRELOAD", NULL \
 	}
 #define RUN(...) child_run(&c, (const char *const[]){UIWARP, "tcp", __VA_ARGS__, NULL}, NO_ENV)
-/* A port without a cable. */
-#define SETS "--set", "port=net_null0", "--set", "address=10.99.0.1/24"
+/* A port without a cable; and for a shell. Memory is dear under ThreadSanitizer. */
+#define SETS       "--set", "port=net_null0", "--set", "address=10.99.0.1/24", "--set", "memory=8"
+#define SHELL_SETS "--set port=net_null0 --set address=10.99.0.1/24 --set memory=8 "
 
 static void assert_refused(const char *sentence)
 {
@@ -192,10 +193,8 @@ static void a_signal_ends_a_listener_in_order(void **state)
 	static const char *const names[] = {"HUP", "INT", "TERM"};
 
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(
-			signalled("$0 tcp sink --set port=net_null0 --set address=10.99.0.1/24 "
-				  "--listen 5001",
-				"listening on", names[i]),
+		assert_int_equal(signalled("$0 tcp sink " SHELL_SETS "--listen 5001",
+					 "listening on", names[i]),
 			0);
 		assert_string_equal(c.out, "");
 	}
@@ -208,10 +207,9 @@ static void a_signal_ends_what_is_starting(void **state)
 	static const int status[] = {129, 130, 143};
 
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(
-			signalled("$0 tcp sink --set port=net_null0 --set address=10.99.0.1/24 "
-				  "--set settle=60 --set log=info --listen 5001",
-				"port net_null0: link", names[i]),
+		assert_int_equal(signalled("$0 tcp sink " SHELL_SETS
+					   "--set settle=60 --set log=info --listen 5001",
+					 "port net_null0: link", names[i]),
 			status[i]);
 		assert_null(strstr(c.out, "listening"));
 		assert_null(strstr(c.out, "telemetry"));
@@ -220,9 +218,8 @@ static void a_signal_ends_what_is_starting(void **state)
 
 static void a_signal_ends_a_doctor(void **state)
 {
-	assert_int_equal(signalled("stdbuf -oL $0 doctor --set port=net_null0 --set "
-				   "address=10.99.0.1/24 10.99.0.2",
-				 "its link is up", "TERM"),
+	assert_int_equal(
+		signalled("stdbuf -oL $0 doctor " SHELL_SETS "10.99.0.2", "its link is up", "TERM"),
 		143);
 	assert_null(strstr(c.out, "ARP"));
 	assert_null(strstr(c.out, "telemetry"));
@@ -251,7 +248,8 @@ static void pair(const char *listener, const char *client)
 	static const char script[] =
 		"cd %s\n"
 		"rm -f m out\n"
-		"memif() { echo --set port=net_memif0,role=$1,socket=%s/m,socket-abstract=no; }\n"
+		"memif() { echo --set memory=8 --set "
+		"port=net_memif0,role=$1,socket=%s/m,socket-abstract=no; }\n"
 		"%s tcp %s --once --listen 5001 $(memif server) --set address=10.98.0.1/24 >out &\n"
 		"until grep -q listening out; do kill -0 $! || exit 99; sleep 0.02; done\n"
 		"%s tcp %s $(memif client) --set address=10.98.0.2/24 10.98.0.1\n"
