@@ -117,8 +117,7 @@ static int sock_on_accept(void *user, struct llp *l)
 	s->congestion_control = listener->congestion_control;
 	s->v6only = listener->v6only;
 	s->send_limit = listener->send_limit;
-	s->tos = listener->tos;
-	tcp_set_tos(l, s->tos);
+	s->tos = listener->tos; /* the connection has it already */
 	s->begun = true;
 	llp_set_user(l, &sock_ops, s);
 	*listener->waiting_tail = s;
@@ -144,6 +143,7 @@ int uiwarp_tcp_listen(struct uiwarp_tcp *h, int n, int backlog)
 	err = llp_listen(h->llp, &s->local, (unsigned)s->backlog, sock_on_accept, s, &s->listener);
 	if (err)
 		return err;
+	tcp_listener_set_tos(s->listener, s->tos);
 	return tcp_listener_set_congestion_control(s->listener, s->congestion_control);
 }
 
@@ -318,6 +318,8 @@ int uiwarp_tcp_set(struct uiwarp_tcp *h, int n, enum uiwarp_tcp_option option, i
 		s->tos = (uint8_t)value & 0xfc;
 		if (s->llp)
 			tcp_set_tos(s->llp, s->tos);
+		if (s->listener)
+			tcp_listener_set_tos(s->listener, s->tos);
 	} else if (option == UIWARP_TCP_SEND_BUFFER && value >= 0) {
 		sock_limit_send(s, (size_t)value);
 	} else if (option == UIWARP_TCP_V6ONLY && s->family == AF_INET6 && !s->bound && !s->begun) {

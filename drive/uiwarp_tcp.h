@@ -229,7 +229,8 @@ enum uiwarp_tcp_option {
 	UIWARP_TCP_ERROR,   /**< get: why the connection ended, a positive errno, once; or 0 */
 	UIWARP_TCP_UNREAD,  /**< get: bytes that recv() would find */
 	UIWARP_TCP_UNACKED, /**< get: bytes sent or queued and not acknowledged */
-	UIWARP_TCP_TOS,     /**< DSCP << 2, of what is sent from now on */
+	/** DSCP << 2, of what is sent from now on, by one that listens its part of handshakes */
+	UIWARP_TCP_TOS,
 	/** Before bind() and connect(): an IPv6 socket has to do with IPv6 alone. Another binds the
 	 * same port for IPv4. */
 	UIWARP_TCP_V6ONLY,

@@ -3,6 +3,7 @@
 
 #include "tcp/buffer.h"
 #include "tcp/ecn.h"
+#include "tcp/listen.h"
 #include "tcp/segment.h"
 #include "tcp/timers.h"
 
@@ -166,9 +167,9 @@ void tcp_answer_probe(struct tcp_conn *c)
 
 /** Send a header that belongs to no connection. */
 static void tcp_control_send_stateless(struct tcp_stack *s, const struct ip_addr *src,
-	const struct ip_addr *dst, struct tcp_segment *h)
+	const struct ip_addr *dst, struct tcp_segment *h, uint8_t tos)
 {
-	struct ip_path path = {0};
+	struct ip_path path = {.tos = tos};
 	struct rte_mbuf *m;
 
 	if (ip_path_init(s->cfg.ip, &path, src, dst, s->now))
@@ -185,9 +186,16 @@ static void tcp_control_send_stateless(struct tcp_stack *s, const struct ip_addr
 	ip_send(s->cfg.ip, &path, IP_PROTO_TCP, m, s->now);
 }
 
-void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_syn_request *e, bool cookie)
+/** The same of a half-open connection of @p l. */
+static void tcp_control_send_half_open(
+	const struct tcp_listener *l, const struct tcp_syn_request *e, struct tcp_segment *h)
 {
-	struct tcp_segment h = tcp_control_our_syn(s, &e->id, UINT16_MAX, e->iss);
+	tcp_control_send_stateless(l->s, &e->id.local, &e->id.remote, h, l->tos);
+}
+
+void tcp_send_syn_ack(const struct tcp_listener *l, const struct tcp_syn_request *e, bool cookie)
+{
+	struct tcp_segment h = tcp_control_our_syn(l->s, &e->id, UINT16_MAX, e->iss);
 
 	h.flags |= e->ecn && !e->ecn_doubted ? TCP_ACK | TCP_ECE : TCP_ACK;
 	h.ack = e->irs + 1;
@@ -199,7 +207,7 @@ void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_syn_request *e, bool
 
 		h.tsval = tcp_cookie_stamp(h.tsval, &o);
 	}
-	tcp_control_send_stateless(s, &e->id.local, &e->id.remote, &h);
+	tcp_control_send_half_open(l, e, &h);
 }
 
 /** What every other segment of a half-open connection has. */
@@ -217,8 +225,9 @@ static struct tcp_segment tcp_control_syn_request_header(
 		.tsecr = e->ts_recent};
 }
 
-void tcp_reply_challenge(struct tcp_stack *s, const struct tcp_syn_request *e)
+void tcp_reply_challenge(const struct tcp_listener *l, const struct tcp_syn_request *e)
 {
+	struct tcp_stack *s = l->s;
 	struct tcp_segment h = tcp_control_syn_request_header(s, e, TCP_ACK);
 
 	if (!tcp_control_challenge_allowed(s)) {
@@ -228,15 +237,15 @@ void tcp_reply_challenge(struct tcp_stack *s, const struct tcp_syn_request *e)
 	if (e->has & TCP_HAS_WSCALE)
 		h.wnd = (uint16_t)(h.wnd >> s->rcv_wscale);
 	s->stats.challenge_acks++;
-	tcp_control_send_stateless(s, &e->id.local, &e->id.remote, &h);
+	tcp_control_send_half_open(l, e, &h);
 }
 
-void tcp_send_syn_request_rst(struct tcp_stack *s, const struct tcp_syn_request *e)
+void tcp_send_syn_request_rst(const struct tcp_listener *l, const struct tcp_syn_request *e)
 {
-	struct tcp_segment h = tcp_control_syn_request_header(s, e, TCP_RST | TCP_ACK);
+	struct tcp_segment h = tcp_control_syn_request_header(l->s, e, TCP_RST | TCP_ACK);
 
-	s->stats.resets_out++;
-	tcp_control_send_stateless(s, &e->id.local, &e->id.remote, &h);
+	l->s->stats.resets_out++;
+	tcp_control_send_half_open(l, e, &h);
 }
 
 void tcp_reply_rst(struct tcp_stack *s, const struct ip_rx *rx, const struct tcp_segment *seg)
@@ -252,5 +261,5 @@ void tcp_reply_rst(struct tcp_stack *s, const struct ip_rx *rx, const struct tcp
 		h.flags |= TCP_ACK;
 	}
 	s->stats.resets_out++;
-	tcp_control_send_stateless(s, &rx->dst, &rx->src, &h);
+	tcp_control_send_stateless(s, &rx->dst, &rx->src, &h, 0);
 }

@@ -34,14 +34,17 @@ void tcp_challenge_ack(struct tcp_conn *c);
  */
 void tcp_answer_probe(struct tcp_conn *c);
 
-/** The answer to a SYN. @p cookie: the timestamp carries the state that is not kept here. */
-void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_syn_request *e, bool cookie);
+/**
+ * The answer to a SYN to @p l. @p cookie: the timestamp carries the state that is not kept here.
+ * This and the next two have the traffic class that @p l has now.
+ */
+void tcp_send_syn_ack(const struct tcp_listener *l, const struct tcp_syn_request *e, bool cookie);
 
 /** tcp_challenge_ack() for a half-open connection. */
-void tcp_reply_challenge(struct tcp_stack *s, const struct tcp_syn_request *e);
+void tcp_reply_challenge(const struct tcp_listener *l, const struct tcp_syn_request *e);
 
 /** A half-open connection is being thrown away. */
-void tcp_send_syn_request_rst(struct tcp_stack *s, const struct tcp_syn_request *e);
+void tcp_send_syn_request_rst(const struct tcp_listener *l, const struct tcp_syn_request *e);
 
 /**
  * Answer @p seg, which belongs to no connection, with a reset (RFC 9293 section 3.10.7.1); never

@@ -74,7 +74,7 @@ void tcp_unlisten(struct tcp_listener *l)
 	struct tcp_listener **p = &s->listeners;
 
 	while (l->synq.oldest) {
-		tcp_send_syn_request_rst(s, &l->synq.oldest->e);
+		tcp_send_syn_request_rst(l, &l->synq.oldest->e);
 		tcp_synq_drop(l->synq.oldest);
 	}
 	while (*p != l)
@@ -153,7 +153,7 @@ static void tcp_listen_answer_with_cookie(
 		e->ecn = false;
 	}
 	s->stats.syn_cookies_sent++;
-	tcp_send_syn_ack(s, e, true);
+	tcp_send_syn_ack(l, e, true);
 }
 
 /**
@@ -227,6 +227,7 @@ static struct tcp_conn *tcp_listen_grow(struct tcp_listener *l, const struct tcp
 	c->passive = true;
 	c->listener = l;
 	c->cc.ops = l->cc;
+	c->path.tos = l->tos;
 	c->syn_sent_n = e->syn_sent_n;
 	c->syn_unmeasured = e->repeated;
 	c->progress_at = e->sent_at;
@@ -337,7 +338,8 @@ void tcp_listen_input(struct tcp_listener *l, const struct ip_rx *rx, struct tcp
 static bool tcp_listen_check(
 	struct tcp_synq_entry *h, const struct ip_rx *rx, const struct tcp_segment *seg)
 {
-	struct tcp_stack *s = h->listener->s;
+	const struct tcp_listener *l = h->listener;
+	struct tcp_stack *s = l->s;
 	const struct tcp_syn_request *e = &h->e;
 	/* Text and FIN behind a SYN that has been answered do not make another of it. */
 	bool again = (seg->flags & (TCP_SYN | TCP_RST)) == TCP_SYN && seg->seq == e->irs;
@@ -349,7 +351,7 @@ static bool tcp_listen_check(
 		}
 		if (seq_lt(seg->tsval, e->ts_recent)) {
 			s->stats.paws_drops++;
-			tcp_reply_challenge(s, e);
+			tcp_reply_challenge(l, e);
 			return false;
 		}
 	}
@@ -357,12 +359,12 @@ static bool tcp_listen_check(
 		if (again && !(seg->flags & TCP_ACK)) {
 			h->e.repeated = true;
 			h->e.ecn_doubted |= !tcp_ecn_asks(seg);
-			tcp_send_syn_ack(s, e, false); /* ours was lost */
+			tcp_send_syn_ack(l, e, false); /* ours was lost */
 		} else if (seg->flags & TCP_RST) {
 			s->stats.resets_ignored++;
 		} else {
 			s->stats.out_of_window++;
-			tcp_reply_challenge(s, e);
+			tcp_reply_challenge(l, e);
 		}
 		return false;
 	}
@@ -372,7 +374,7 @@ static bool tcp_listen_check(
 			tcp_synq_drop(h);
 		} else {
 			s->stats.resets_ignored++;
-			tcp_reply_challenge(s, e);
+			tcp_reply_challenge(l, e);
 		}
 		return false;
 	}

@@ -15,6 +15,7 @@ struct tcp_listener {
 	struct tcp_synq_list synq;
 	uint32_t synq_limit;         /**< beyond it, cookies; or the oldest has to go */
 	const struct tcp_cc_ops *cc; /**< of what is accepted */
+	uint8_t tos;                 /**< of handshakes, and of what is accepted */
 	llp_accept_fn *accept;
 	void *user;
 };

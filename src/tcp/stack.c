@@ -272,6 +272,11 @@ void tcp_set_tos(struct llp *l, uint8_t tos)
 	tcp_conn_of(l)->path.tos = tos & (uint8_t)~TCP_ECN_MASK;
 }
 
+void tcp_listener_set_tos(struct llp_listener *l, uint8_t tos)
+{
+	((struct tcp_listener *)(void *)l)->tos = tos & (uint8_t)~TCP_ECN_MASK;
+}
+
 /** Handshake number @p i of all listeners. */
 static bool tcp_stack_handshake_get(const struct tcp_stack *s, unsigned i,
 	struct ip_endpoint *local, struct ip_endpoint *remote, struct tcp_info *info)

@@ -63,7 +63,7 @@ static void tcp_synq_send_and_wait(struct tcp_synq_entry *h)
 {
 	struct tcp_stack *s = h->listener->s;
 
-	tcp_send_syn_ack(s, &h->e, false);
+	tcp_send_syn_ack(h->listener, &h->e, false);
 	timer_start(s->cfg.wheel, &h->timer, s->now + (TCP_RTO_INITIAL << h->e.syn_sent_n));
 	h->e.syn_sent_n++;
 }

@@ -147,6 +147,10 @@ void tcp_listener_set_backlog(struct llp_listener *l, unsigned backlog);
  */
 void tcp_set_tos(struct llp *l, uint8_t tos);
 
+/** The same of the handshakes of @p l, of a TCP stack, and of the connections that it makes then.
+ */
+void tcp_listener_set_tos(struct llp_listener *l, uint8_t tos);
+
 /** Connection @p i, handshakes from outside last, for listings; false past the end. */
 bool tcp_connection_get(struct tcp_stack *s, unsigned i, struct ip_endpoint *local,
 	struct ip_endpoint *remote, struct tcp_info *info);

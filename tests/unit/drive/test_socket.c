@@ -328,6 +328,40 @@ static void sends_with_class(struct uiwarp_tcp *h, int s, int tos)
 	assert_int_equal(packet[1], tos);
 }
 
+/** B's SYN,ACK to A's SYN has it. */
+static void answers_with_class(struct pair *p, int tos)
+{
+	uint8_t packet[128];
+	size_t n = uiwarp_tcp_output(p->a, packet, sizeof packet, NULL);
+
+	assert_int_equal(uiwarp_tcp_input(p->b, packet, n), 0);
+	n = uiwarp_tcp_output(p->b, packet, sizeof packet, NULL);
+	assert_true(n >= 40);
+	assert_int_equal(packet[1], tos);
+	assert_int_equal(uiwarp_tcp_input(p->a, packet, n), 0);
+}
+
+/** Also where it is set before listen(). */
+static void listeners_answer_with_their_class(void **state)
+{
+	struct sockaddr_storage e = endpoint("192.0.2.2", PORT);
+	struct pair p;
+	int l, a;
+
+	pair_init(&p, NULL);
+	l = uiwarp_tcp_socket(p.b, AF_INET);
+	assert_int_equal(uiwarp_tcp_set(p.b, l, UIWARP_TCP_TOS, 0x40), 0);
+	assert_int_equal(uiwarp_tcp_bind(p.b, l, SA(e), sizeof e), 0);
+	assert_int_equal(uiwarp_tcp_listen(p.b, l, 1), 0);
+	a = uiwarp_tcp_socket(p.a, AF_INET);
+	assert_int_equal(uiwarp_tcp_connect(p.a, a, SA(e), sizeof e), -EINPROGRESS);
+	answers_with_class(&p, 0x40);
+	uiwarp_tcp_abort(p.a, a);
+	uiwarp_tcp_close(p.b, l);
+	pair_carry(&p);
+	pair_end(&p);
+}
+
 /** As Linux has it: from the socket that listened, as it was set when the handshake was over. */
 static void accepted_sockets_have_its_options(void **state)
 {
@@ -343,6 +377,7 @@ static void accepted_sockets_have_its_options(void **state)
 	assert_int_equal(uiwarp_tcp_set(p.b, l, UIWARP_TCP_SEND_BUFFER, 3000), 0);
 	a = uiwarp_tcp_socket(p.a, AF_INET);
 	assert_int_equal(uiwarp_tcp_connect(p.a, a, SA(e), sizeof e), -EINPROGRESS);
+	answers_with_class(&p, 0x20);
 	pair_carry(&p);
 	assert_int_equal(uiwarp_tcp_set(p.b, l, UIWARP_TCP_TOS, 0x40), 0);
 	b = uiwarp_tcp_accept(p.b, l, NULL, NULL);
@@ -418,6 +453,7 @@ int main(void)
 		cmocka_unit_test(to_listen_again_changes_the_limit_of_handshakes),
 		cmocka_unit_test(options_have_their_time),
 		cmocka_unit_test(ipv6_alone_has_no_ipv4),
+		cmocka_unit_test(listeners_answer_with_their_class),
 		cmocka_unit_test(accepted_sockets_have_its_options),
 		cmocka_unit_test(the_traffic_class_may_change),
 		cmocka_unit_test(one_that_was_reset_has_its_peer),

@@ -163,6 +163,81 @@ static void test_answers_end(void **state)
 	host_end(&h);
 }
 
+/** The next segment that was sent has these flags and this traffic class. */
+static struct tcp_segment expect_of_class(uint8_t flags, uint8_t tos)
+{
+	struct heard a;
+
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, flags);
+	assert_int_equal(h.ip.taken_tos, tos);
+	return a.h;
+}
+
+static void hear(uint8_t flags, uint32_t seq, uint32_t ack)
+{
+	const struct tcp_segment s = {.seq = seq, .ack = ack, .flags = flags, .wnd = 1024};
+
+	host_hear(&h, PORT, &s, NULL);
+}
+
+/** What the connection sends that begins with the answer @p syn_ack has this traffic class. */
+static void begins_with_class(const struct tcp_segment *syn_ack, uint8_t tos)
+{
+	hear(TCP_ACK, 2, syn_ack->seq + 1);
+	assert_int_equal(h.app.accepted, 1);
+	tcp_listener_set_tos(h.listener, 0xe0);
+	app_send(&h.app, "abc", 3);
+	host_round(&h);
+	expect_of_class(TCP_ACK | TCP_PSH, tos);
+	host_end(&h);
+}
+
+/* All that is sent before there is a connection has the one that it has now. The ECN bits are TCP's
+ * own. */
+static void test_listener_gives_its_class(void **state)
+{
+	struct tcp_segment syn_ack;
+
+	start();
+	tcp_listener_set_tos(h.listener, 0x23);
+	hear(TCP_SYN, 1, 0);
+	expect_of_class(TCP_SYN | TCP_ACK, 0x20);
+	tcp_listener_set_tos(h.listener, 0x40);
+	host_advance(&h, 1100 * MS);
+	expect_of_class(TCP_SYN | TCP_ACK, 0x40);
+	hear(TCP_ACK, 1 << 30, 0);
+	expect_of_class(TCP_ACK, 0x40);
+	hear(TCP_SYN, 1, 0);
+	syn_ack = expect_of_class(TCP_SYN | TCP_ACK, 0x40);
+	begins_with_class(&syn_ack, 0x40);
+}
+
+static void test_cookies_have_the_class(void **state)
+{
+	const struct tcp_stack_config cfg = {.syn_cookies = TCP_COOKIES_ALWAYS};
+	struct tcp_segment syn_ack;
+
+	host_init(&h, LOCAL, &cfg);
+	host_listen(&h, 8);
+	tcp_listener_set_tos(h.listener, 0x20);
+	hear(TCP_SYN, 1, 0);
+	syn_ack = expect_of_class(TCP_SYN | TCP_ACK, 0x20);
+	begins_with_class(&syn_ack, 0x20);
+}
+
+static void test_resets_have_the_class(void **state)
+{
+	start();
+	tcp_listener_set_tos(h.listener, 0x20);
+	hear(TCP_SYN, 1, 0);
+	expect_of_class(TCP_SYN | TCP_ACK, 0x20);
+	llp_unlisten(h.llp, h.listener);
+	h.listener = NULL;
+	expect_of_class(TCP_RST | TCP_ACK, 0x20);
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +246,9 @@ int main(void)
 		cmocka_unit_test(test_busy_peer_gets_cookies),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_answers_end),
+		cmocka_unit_test(test_listener_gives_its_class),
+		cmocka_unit_test(test_cookies_have_the_class),
+		cmocka_unit_test(test_resets_have_the_class),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
