@@ -274,7 +274,7 @@ static int provider_start(const struct provider_host *host, struct ibv_device **
 	int rc;
 
 	provider_process.host = host;
-	rc = config_from_environment(&provider_process.config, NULL, &e);
+	rc = config_from_environment(&provider_process.config, &e);
 	if (rc < 0)
 		provider_say(rc, &e);
 	else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/configuration.h"
 
+#include "host/config_givers.h"
 #include "host/config_kernel.h"
 #include "host/config_value.h"
 #include "tools/commands.h"
@@ -165,6 +166,19 @@ static const char *configuration_file(void)
 	return file && *file != '\0' ? file : NULL;
 }
 
+static void configuration_export_set(const struct configuration *c, const char *set)
+{
+	const struct config_givers by = {
+		c->set ? strlen(c->set) : 0, c->file ? "--config" : "UIWARP_SET"};
+
+	if (*set == '\0') {
+		unsetenv("UIWARP_SET");
+		return;
+	}
+	setenv("UIWARP_SET", set, 1);
+	config_givers_export(&by, set);
+}
+
 /* Into the environment. What is there already gives way: all of it to a file, and to an assignment
  * what it has of that key. */
 static int configuration_export(struct configuration *c, const char *command)
@@ -181,10 +195,7 @@ static int configuration_export(struct configuration *c, const char *command)
 		return rc;
 	lower = configuration_lay(pipe, c->file ? NULL : getenv("UIWARP_SET"));
 	set = configuration_lay(lower, c->set);
-	if (*set != '\0')
-		setenv("UIWARP_SET", set, 1);
-	else
-		unsetenv("UIWARP_SET");
+	configuration_export_set(c, set);
 	free(pipe);
 	free(lower);
 	free(set);
@@ -205,8 +216,7 @@ int configuration_apply(struct configuration *c, const char *command, struct con
 {
 	struct config_error e;
 	int rc = configuration_export(c, command);
-	const struct config_givers by = {c->set, c->file ? "--config" : "UIWARP_SET"};
-	int found = rc == 0 ? config_from_environment(out, &by, &e) : 0;
+	int found = rc == 0 ? config_from_environment(out, &e) : 0;
 
 	free(c->set);
 	c->set = NULL;

@@ -151,22 +151,14 @@ int config_set(
 /** Check what concerns several keys: a port is there, gateways are on-link, and so on. */
 int config_check(const struct config *c, struct config_error *e);
 
-/** Who gave the lines of UIWARP_SET. */
-struct config_givers {
-	const char *options; /**< the last ones, which are of --set; or NULL */
-	const char
-		*others; /**< who gave those before: "UIWARP_SET", or "--config" if it is a pipe */
-};
-
 /**
  * The configuration that `uiwarp run` hands to its program: UIWARP_CONFIG (a file) and UIWARP_SET
  * (assignments, one a line; later ones win). Values with "%{slot}" are checked with the first and
- * the last slot, and keep the value for the first. No slot is taken.
- * @param by whom sentences name. NULL: "UIWARP_SET".
+ * the last slot, and keep the value for the first. No slot is taken. Sentences name who gave a line
+ * (config_givers.h).
  * @return 1: there is a configuration; 0: there is none; a negative errno with @p e filled in.
  */
-int config_from_environment(
-	struct config *c, const struct config_givers *by, struct config_error *e);
+int config_from_environment(struct config *c, struct config_error *e);
 
 /**
  * If the configuration needs a slot, take one and read the environment again with its number. Call

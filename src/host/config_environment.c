@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The configuration as a process finds it: in its environment, with a slot where it wants one. */
 #include "host/config_error.h"
+#include "host/config_givers.h"
 #include "host/config_kernel.h"
 #include "host/slot.h"
 
@@ -9,13 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct config_givers config_default_givers = {.others = "UIWARP_SET"};
-
 /* The lines of UIWARP_SET, of which the last ones may be options. */
-static int config_apply_environment(
-	struct config *c, const char *set, const struct config_givers *by, struct config_error *e)
+static int config_apply_environment(struct config *c, const char *set, struct config_error *e)
 {
-	const size_t len = strlen(set), given = by->options ? strlen(by->options) : 0;
+	const struct config_givers by = config_givers_of(set);
+	const size_t len = strlen(set);
 	char *copy = strdup(set);
 	char *next = copy;
 	int rc = 0;
@@ -24,18 +23,17 @@ static int config_apply_environment(
 		return config_complain(e, -ENOMEM, NULL, "%s", strerror(ENOMEM));
 	while (rc == 0 && next) {
 		char *line = strsep(&next, "\n");
-		bool option = len - (size_t)(line - copy) <= given;
+		bool option = len - (size_t)(line - copy) <= by.options;
 
 		if (*line != '\0')
-			rc = config_set(c, option ? "--set" : by->others, line, e);
+			rc = config_set(c, option ? "--set" : by.others, line, e);
 	}
 	free(copy);
 	return rc;
 }
 
 /** What the environment says, with @p slot in the place of patterns. @return as below it. */
-static int config_read_environment(
-	struct config *c, unsigned slot, const struct config_givers *by, struct config_error *e)
+static int config_read_environment(struct config *c, unsigned slot, struct config_error *e)
 {
 	const char *path = secure_getenv("UIWARP_CONFIG");
 	const char *set = secure_getenv("UIWARP_SET");
@@ -52,28 +50,25 @@ static int config_read_environment(
 	if (path)
 		rc = config_read_file(c, path, e);
 	if (rc == 0 && set)
-		rc = config_apply_environment(c, set, by, e);
+		rc = config_apply_environment(c, set, e);
 	/* Without the number of the slot the whole is not there yet. */
 	if (rc == 0 && (!c->slot_wanted || slot != 0))
 		rc = config_check(c, e);
 	return rc == 0 ? 1 : rc;
 }
 
-int config_from_environment(
-	struct config *c, const struct config_givers *by, struct config_error *e)
+int config_from_environment(struct config *c, struct config_error *e)
 {
+	int rc = config_read_environment(c, 0, e);
 	char name[sizeof c->name];
-	int rc;
 
-	by = by ? by : &config_default_givers;
-	rc = config_read_environment(c, 0, by, e);
 	if (rc <= 0 || !c->slot_wanted)
 		return rc;
-	rc = config_read_environment(c, c->slot_last, by, e);
+	rc = config_read_environment(c, c->slot_last, e);
 	if (rc <= 0)
 		return rc;
 	memcpy(name, c->name, sizeof name);
-	rc = config_read_environment(c, c->slot_first, by, e);
+	rc = config_read_environment(c, c->slot_first, e);
 	c->slot_names = strcmp(name, c->name) != 0;
 	return rc;
 }
@@ -107,7 +102,7 @@ int config_take_slot(struct config *c, struct config_error *e)
 	if (rc < 0)
 		return config_complain(
 			e, rc, NULL, "cannot take a slot in %s: %s", places.path[0], strerror(-rc));
-	rc = config_read_environment(c, slot, &config_default_givers, e);
+	rc = config_read_environment(c, slot, e);
 	if (rc <= 0) {
 		slot_release(&hold);
 		return rc == 0 ? config_complain(e, -ENOENT, NULL, "the configuration is gone")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The configuration from UIWARP_CONFIG and UIWARP_SET, and the slot that it asks for. */
 #include "host/config.h"
+#include "host/config_givers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ static int from(const char *path, const char *set, struct config *c, struct conf
 	else
 		unsetenv("UIWARP_SET");
 	memset(e, 0, sizeof *e);
-	return config_from_environment(c, NULL, e);
+	return config_from_environment(c, e);
 }
 
 static void write_file(const char *text)
@@ -81,28 +82,67 @@ static void test_assignments(void **state)
 static void test_errors_name_who_gave_the_line(void **state)
 {
 	static const struct {
-		const char *set;
-		struct config_givers by;
-		const char *says;
+		const char *set, *options, *others, *says;
 	} cases[] = {
-		{"mtu=no\nport=a", {"port=a", "UIWARP_SET"}, "UIWARP_SET: \"mtu\" is \"no\""},
-		{"mtu=no\nport=a", {"port=a", "--config"}, "--config: \"mtu\" is \"no\""},
-		{"port=a\nmtu=no", {"mtu=no", "UIWARP_SET"}, "--set: \"mtu\" is \"no\""},
-		{"port=a\nmtu=no", {"port=a\nmtu=no", "UIWARP_SET"}, "--set: \"mtu\" is \"no\""},
-		{"port=a\nmtu=no\nname=b", {"mtu=no\nname=b", "UIWARP_SET"},
+		{"mtu=no\nport=a", "port=a", "UIWARP_SET", "UIWARP_SET: \"mtu\" is \"no\""},
+		{"mtu=no\nport=a", "port=a", "--config", "--config: \"mtu\" is \"no\""},
+		{"port=a\nmtu=no", "mtu=no", "UIWARP_SET", "--set: \"mtu\" is \"no\""},
+		{"port=a\nmtu=no", "port=a\nmtu=no", "UIWARP_SET", "--set: \"mtu\" is \"no\""},
+		{"port=a\nmtu=no\nname=b", "mtu=no\nname=b", "UIWARP_SET",
 			"--set: \"mtu\" is \"no\""},
-		{"mtu=no\n", {"", "UIWARP_SET"}, "UIWARP_SET: \"mtu\" is \"no\""},
-		/* They are gone from there. */
-		{"mtu=no", {"mtu=1500\nmtu=no", "UIWARP_SET"}, "--set: \"mtu\" is \"no\""},
+		{"mtu=no\n", "", "UIWARP_SET", "UIWARP_SET: \"mtu\" is \"no\""},
 	};
 	struct config_error e;
 	struct config c;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		from(NULL, cases[i].set, &c, &e);
-		assert_int_equal(config_from_environment(&c, &cases[i].by, &e), -EINVAL);
+		const struct config_givers by = {strlen(cases[i].options), cases[i].others};
+
+		config_givers_export(&by, cases[i].set);
+		assert_int_equal(from(NULL, cases[i].set, &c, &e), -EINVAL);
 		assert_ptr_equal(strstr(e.text, cases[i].says), e.text);
 	}
+	unsetenv("UIWARP_SET_BY");
+}
+
+/* UIWARP_SET_BY is a variable like others: whatever stands there, no line is another's for it. */
+static void test_givers_are_not_believed(void **state)
+{
+	static const char *const other[] = {"", "8", "8 8", "8 8 ", "8 8 --set", "8 8 --config ",
+		"8 9 --config", "7 7 --config", "9 8 --config", "8  8 --config", "8 -1 --config",
+		"-1 8 --config", " 8 8 --config", "18446744073709551616 8 --config",
+		"8 8 UIWARP_SET UIWARP_SET UIWARP_SET UIWARP_SET UIWARP_SET UIWARP_SET UIWARP_SET"};
+	struct config_error e;
+	struct config c;
+
+	setenv("UIWARP_SET_BY", "8 0 --config", 1);
+	assert_int_equal(from(NULL, "mtu=none", &c, &e), -EINVAL);
+	assert_ptr_equal(strstr(e.text, "--config: "), e.text);
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+		setenv("UIWARP_SET_BY", other[i], 1);
+		assert_int_equal(from(NULL, "mtu=none", &c, &e), -EINVAL);
+		assert_ptr_equal(strstr(e.text, "UIWARP_SET: "), e.text);
+	}
+	unsetenv("UIWARP_SET_BY");
+}
+
+/* Neither with the first number nor with the last: it is told of when the slot is taken. */
+static void test_giver_of_what_is_wrong_with_one_slot(void **state)
+{
+	static const char set[] = "port=p\naddress=10.0.0.%{slot}/24\nmac=0%{slot}:00:00:00:00:01\n"
+				  "slots=unit-giver:2-4";
+	const struct config_givers by = {strlen(strstr(set, "mac=")), "UIWARP_SET"};
+	struct config_error e;
+	struct config c, next;
+
+	config_givers_export(&by, set);
+	assert_int_equal(from(NULL, set, &c, &e), 1);
+	next = c;
+	assert_int_equal(config_take_slot(&c, &e), 0);
+	assert_int_equal(config_take_slot(&next, &e), -EINVAL);
+	assert_ptr_equal(strstr(e.text, "--set: \"mac\" is \"03:00:00:00:00:01\""), e.text);
+	slot_release(&c.slot_hold);
+	unsetenv("UIWARP_SET_BY");
 }
 
 static void test_file_and_assignments(void **state)
@@ -196,6 +236,8 @@ int main(void)
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_assignments),
 		cmocka_unit_test(test_errors_name_who_gave_the_line),
+		cmocka_unit_test(test_givers_are_not_believed),
+		cmocka_unit_test(test_giver_of_what_is_wrong_with_one_slot),
 		cmocka_unit_test(test_file_and_assignments),
 		cmocka_unit_test(test_slot_names),
 		cmocka_unit_test(test_slot_of_a_changed_environment),

@@ -106,7 +106,7 @@ static int from(const char *set, struct config *c, struct config_error *e)
 	unsetenv("UIWARP_CONFIG");
 	setenv("UIWARP_SET", set, 1);
 	memset(e, 0, sizeof *e);
-	return config_from_environment(c, NULL, e);
+	return config_from_environment(c, e);
 }
 
 /* Both ends of the range are tried before anything starts; the range may stand behind its use. */

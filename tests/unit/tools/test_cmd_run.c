@@ -349,6 +349,24 @@ static void a_configuration_may_come_in_a_pipe(void **state)
 	assert_non_null(strstr(c.err, "--config: \"address\" is \"10.99.0.300/24\""));
 }
 
+/* Also the program tells of what is wrong as of the one who gave it. */
+static void the_program_knows_who_gave_what(void **state)
+{
+	static const char script[] =
+		"exec \"$0\" run --config <(echo mtu=1300) --set port=net_null0 "
+		"--set address=10.99.0.1/24 -- \"$1\" environment UIWARP_SET_BY";
+
+	RUN(SETS, "--", self, "environment", "UIWARP_SET_BY");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.out, "UIWARP_SET_BY=35 35 UIWARP_SET\n");
+	RUN_ENV("UIWARP_SET=mtu=1300", SETS, "--", self, "environment", "UIWARP_SET_BY");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.out, "UIWARP_SET_BY=44 35 UIWARP_SET\n");
+	child_run(&c, (const char *const[]){"/bin/bash", "-c", script, UIWARP, self, NULL}, NO_ENV);
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.out, "UIWARP_SET_BY=44 35 --config\n");
+}
+
 /* What the preloaded library cannot come into is not started: one sentence says why. */
 static void a_program_out_of_reach_is_126(void **state)
 {
@@ -433,6 +451,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_wrong_command_line_is_2),
 		cmocka_unit_test(a_program_that_cannot_be_started_is_127_or_126),
 		cmocka_unit_test(a_configuration_may_come_in_a_pipe),
+		cmocka_unit_test(the_program_knows_who_gave_what),
 		cmocka_unit_test(a_program_out_of_reach_is_126),
 		cmocka_unit_test(the_program_inherits_what_uiwarp_had),
 	};
