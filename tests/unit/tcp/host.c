@@ -118,6 +118,32 @@ int host_accept(void *user, struct llp *l)
 	return 0;
 }
 
+/** @return false: there is no room. */
+static bool app_try_queue(struct app *a, uint32_t len, bool join)
+{
+	void *room = llp_reserve(a->llp, len, join);
+
+	if (!room)
+		return false;
+	memset(room, 'q', len);
+	llp_commit(a->llp, len);
+	return true;
+}
+
+void app_queue(struct app *a, uint32_t len, bool join)
+{
+	assert_true(app_try_queue(a, len, join));
+}
+
+unsigned app_fill(struct app *a, uint32_t len)
+{
+	unsigned n = 0;
+
+	while (app_try_queue(a, len, false))
+		n++;
+	return n;
+}
+
 void app_send(struct app *a, const void *text, uint32_t len)
 {
 	void *room = llp_reserve(a->llp, len, false);
@@ -278,6 +304,16 @@ void host_expect(struct host *h, struct heard *out)
 	if (text && text != out->text)
 		memcpy(out->text, text, out->len);
 	rte_pktmbuf_free(m);
+}
+
+uint8_t host_expect_text(struct host *h, uint32_t seq, uint32_t len)
+{
+	struct heard a;
+
+	host_expect(h, &a);
+	assert_int_equal(a.h.seq, seq);
+	assert_int_equal(a.len, len);
+	return a.h.flags;
 }
 
 void host_expect_none(struct host *h)

@@ -95,6 +95,9 @@ void host_hear(struct host *h, uint16_t lport, const struct tcp_segment *seg, co
 /** Take the next segment that was sent; fails if there is none. */
 void host_expect(struct host *h, struct heard *out);
 
+/** The same, of @p len bytes of text at @p seq. @return its flags. */
+uint8_t host_expect_text(struct host *h, uint32_t seq, uint32_t len);
+
 /** Fails if there is a segment. */
 void host_expect_none(struct host *h);
 
@@ -132,6 +135,12 @@ void peer_sack(struct peer *p, uint32_t ack, const struct tcp_range *r, unsigned
 
 /** See that one more record can be pushed. */
 void sendq_room(struct tcp_sendq *q);
+
+/** Put a record of @p len bytes into the connection, or more into the last one; no push. */
+void app_queue(struct app *a, uint32_t len, bool join);
+
+/** Queue records of @p len bytes until there is no room. @return how many. */
+unsigned app_fill(struct app *a, uint32_t len);
 
 /** Put @p len bytes into the connection as one record and push. */
 void app_send(struct app *a, const void *text, uint32_t len);

@@ -20,26 +20,6 @@ static void end(void)
 	host_end(&h);
 }
 
-static void queue(uint32_t len, bool join)
-{
-	void *room = llp_reserve(h.app.llp, len, join);
-
-	assert_non_null(room);
-	memset(room, 'q', len);
-	llp_commit(h.app.llp, len);
-}
-
-/** The next segment. @return its flags. */
-static uint8_t expect_text(uint32_t seq, uint32_t len)
-{
-	struct heard a;
-
-	host_expect(&h, &a);
-	assert_int_equal(a.h.seq, seq);
-	assert_int_equal(a.len, len);
-	return a.h.flags;
-}
-
 /** The peer has all before @p ack; no round ends. */
 static void hear_ack(uint32_t ack)
 {
@@ -54,7 +34,7 @@ static void test_no_packet_for_the_rest(void **state)
 {
 	for (unsigned known = 0; known < 2; known++) {
 		start();
-		queue(1460, false);
+		app_queue(&h.app, 1460, false);
 		h.ip.path_mtu = 1000;
 		if (known)
 			c->path.mtu = 1000;
@@ -68,8 +48,8 @@ static void test_no_packet_for_the_rest(void **state)
 		host_expect_none(&h);
 		host_give_packets(&h);
 		host_round(&h);
-		expect_text(p.ack, 960);
-		expect_text(p.ack + 960, 500);
+		host_expect_text(&h, p.ack, 960);
+		host_expect_text(&h, p.ack + 960, 500);
 		assert_int_equal(h.tcp->tx_held, 2);
 		end();
 	}
@@ -79,20 +59,20 @@ static void test_no_packet_for_the_rest(void **state)
 static void test_the_last_packet_is_one_of_the_round(void **state)
 {
 	start();
-	queue(100, false);
+	app_queue(&h.app, 100, false);
 	llp_push(h.app.llp);
-	expect_text(p.ack, 100);
+	host_expect_text(&h, p.ack, 100);
 	host_take_packets(&h, 1);
 	hear_ack(p.ack + 100);
 	host_take_packets(&h, 0);
 	host_give_packets(&h);
-	queue(1460, false);
+	app_queue(&h.app, 1460, false);
 	host_take_packets(&h, 0);
 	assert_int_equal(h.tcp->mbuf_cache.n, 1);
 	h.ip.path_mtu = c->path.mtu = 1000;
 	llp_push(h.app.llp);
-	expect_text(p.ack + 100, 960);
-	expect_text(p.ack + 1060, 500);
+	host_expect_text(&h, p.ack + 100, 960);
+	host_expect_text(&h, p.ack + 1060, 500);
 	host_give_packets(&h);
 	end();
 }
@@ -104,10 +84,10 @@ static void test_no_packet_for_a_copy(void **state)
 		struct rte_mbuf *held;
 
 		start();
-		queue(100, false);
+		app_queue(&h.app, 100, false);
 		llp_push(h.app.llp);
-		expect_text(p.ack, 100);
-		queue(700, false);
+		host_expect_text(&h, p.ack, 100);
+		app_queue(&h.app, 700, false);
 		llp_push(h.app.llp);
 		held = ip_double_take(&h.ip);
 		host_take_packets(&h, 1);
@@ -118,12 +98,12 @@ static void test_no_packet_for_a_copy(void **state)
 		tcp_sendq_lose(&c->sendq, 0);
 		llp_push(h.app.llp);
 		if (of_round)
-			expect_text(p.ack + 100, 700);
+			host_expect_text(&h, p.ack + 100, 700);
 		host_expect_none(&h);
 		host_give_packets(&h);
 		host_round(&h);
 		if (!of_round)
-			expect_text(p.ack + 100, 700);
+			host_expect_text(&h, p.ack + 100, 700);
 		host_expect_none(&h);
 		rte_pktmbuf_free(held);
 		end();
@@ -134,23 +114,23 @@ static void test_no_packet_for_a_copy(void **state)
 static void test_nothing_joins_what_is_too_long(void **state)
 {
 	start();
-	queue(1000, false);
+	app_queue(&h.app, 1000, false);
 	c->peer_mss = 500;
 	tcp_conn_update_emss(c);
-	queue(10, true);
+	app_queue(&h.app, 10, true);
 	assert_int_equal(c->sendq.count, 2);
 	llp_push(h.app.llp);
-	expect_text(p.ack, 500);
-	expect_text(p.ack + 500, 500);
-	expect_text(p.ack + 1000, 10);
+	host_expect_text(&h, p.ack, 500);
+	host_expect_text(&h, p.ack + 500, 500);
+	host_expect_text(&h, p.ack + 1000, 10);
 	end();
 	/* Nor does one that may become longer than its packet. */
 	start();
-	queue(1000, false);
+	app_queue(&h.app, 1000, false);
 	c->emss = 2048;
-	queue(900, true);
+	app_queue(&h.app, 900, true);
 	assert_int_equal(c->sendq.count, 1);
-	queue(100, true);
+	app_queue(&h.app, 100, true);
 	assert_int_equal(c->sendq.count, 2);
 	end();
 }
@@ -160,11 +140,11 @@ static void test_a_reduced_window_is_told_by_what_leaves(void **state)
 {
 	start();
 	c->ecn.on = c->cwr_pending = true;
-	queue(1460, false);
+	app_queue(&h.app, 1460, false);
 	h.ip.path_mtu = 1000;
 	llp_push(h.app.llp);
-	assert_true(expect_text(p.ack, 960) & TCP_CWR);
-	assert_false(expect_text(p.ack + 960, 500) & TCP_CWR);
+	assert_true(host_expect_text(&h, p.ack, 960) & TCP_CWR);
+	assert_false(host_expect_text(&h, p.ack + 960, 500) & TCP_CWR);
 	assert_int_equal(c->bytes_sent, 1460);
 	end();
 }
@@ -181,26 +161,26 @@ static void test_a_fin_behind_the_window(void **state)
 	seq = p.ack;
 	c->ecn.on = true;
 	c->cc.cwnd = 10;
-	queue(10, false);
-	queue(700, false);
+	app_queue(&h.app, 10, false);
+	app_queue(&h.app, 700, false);
 	llp_push(h.app.llp);
 	llp_shutdown(h.app.llp);
 	assert_int_equal(c->sendq.count, 2); /* the FIN has no record of its own */
-	expect_text(seq, 10);
+	host_expect_text(&h, seq, 10);
 	p.wnd = 700;
 	peer_send_at(&p, TCP_ACK, p.seq, seq + 10, NULL, 0);
 	assert_true(c->persist);
 	host_expect_none(&h);
 	while (!ip_double_pending(&h.ip))
 		host_advance(&h, 100 * MS);
-	assert_true(expect_text(seq + 10, 700) & TCP_FIN);
+	assert_true(host_expect_text(&h, seq + 10, 700) & TCP_FIN);
 	assert_int_equal(h.ip.taken_tos & TCP_ECN_MASK, 0);
 	assert_int_equal(c->snd_nxt, seq + 10);
 	assert_int_equal(c->snd_max, seq + 711);
 	peer_send_at(&p, TCP_ACK, p.seq, seq + 310, NULL, 0); /* some of it was taken */
 	p.wnd = 60000;
 	peer_send_at(&p, TCP_ACK, p.seq, seq + 310, NULL, 0);
-	assert_true(expect_text(seq + 310, 400) & TCP_FIN);
+	assert_true(host_expect_text(&h, seq + 310, 400) & TCP_FIN);
 	assert_int_equal(h.ip.taken_tos & TCP_ECN_MASK, 0);
 	peer_send_at(&p, TCP_ACK, p.seq, seq + 711, NULL, 0);
 	assert_int_equal(c->state, TCP_FIN_WAIT_2);
@@ -215,16 +195,16 @@ static void test_a_fin_behind_the_window_is_cut_off(void **state)
 	start();
 	seq = p.ack;
 	c->cc.cwnd = 10;
-	queue(10, false);
-	queue(700, false);
+	app_queue(&h.app, 10, false);
+	app_queue(&h.app, 700, false);
 	llp_push(h.app.llp);
 	llp_shutdown(h.app.llp);
-	expect_text(seq, 10);
+	host_expect_text(&h, seq, 10);
 	p.wnd = 700;
 	peer_send_at(&p, TCP_ACK, p.seq, seq + 10, NULL, 0);
 	while (!ip_double_pending(&h.ip))
 		host_advance(&h, 100 * MS);
-	assert_true(expect_text(seq + 10, 700) & TCP_FIN);
+	assert_true(host_expect_text(&h, seq + 10, 700) & TCP_FIN);
 	p.wnd = 300;
 	peer_send_at(&p, TCP_ACK, p.seq, seq + 10, NULL, 0);
 	while (c->sendq.count == 1)
