@@ -20,6 +20,18 @@ void paired_init(struct pair *p)
 	pair_init(p, &config);
 }
 
+int paired_setup(void **state)
+{
+	paired_init(*state);
+	return 0;
+}
+
+int paired_teardown(void **state)
+{
+	pair_fini(*state);
+	return 0;
+}
+
 struct pair *paired_of(const struct side *s)
 {
 	return s->host == 0 ? container_of((struct side *)(uintptr_t)s, struct pair, a)

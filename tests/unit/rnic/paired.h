@@ -15,6 +15,9 @@
 
 /** pair_init(), with a port for pairings. */
 void paired_init(struct pair *p);
+/** The same before a test of which a pair is the initial state, and pair_fini() behind it. */
+int paired_setup(void **state);
+int paired_teardown(void **state);
 /** The pair that @p s is a side of. */
 struct pair *paired_of(const struct side *s);
 struct side *paired_other(const struct side *s);

@@ -14,18 +14,6 @@
 
 static struct pair p;
 
-static int setup(void **state)
-{
-	paired_init(&p);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pair_fini(&p);
-	return 0;
-}
-
 static void sqd(const struct side *s)
 {
 	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true};
@@ -151,13 +139,20 @@ static void test_refused_in_sqd(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_sqd_holds_sends, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sqd_before_the_stream, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sqd_before_rts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sqd_stops_the_patience, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_peer_leaves_in_sqd, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_peer_is_lost_in_sqd, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused_in_sqd, setup, teardown),
+		cmocka_unit_test_prestate_setup_teardown(
+			test_sqd_holds_sends, paired_setup, paired_teardown, &p),
+		cmocka_unit_test_prestate_setup_teardown(
+			test_sqd_before_the_stream, paired_setup, paired_teardown, &p),
+		cmocka_unit_test_prestate_setup_teardown(
+			test_sqd_before_rts, paired_setup, paired_teardown, &p),
+		cmocka_unit_test_prestate_setup_teardown(
+			test_sqd_stops_the_patience, paired_setup, paired_teardown, &p),
+		cmocka_unit_test_prestate_setup_teardown(
+			test_peer_leaves_in_sqd, paired_setup, paired_teardown, &p),
+		cmocka_unit_test_prestate_setup_teardown(
+			test_peer_is_lost_in_sqd, paired_setup, paired_teardown, &p),
+		cmocka_unit_test_prestate_setup_teardown(
+			test_refused_in_sqd, paired_setup, paired_teardown, &p),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,23 +16,11 @@
 
 static struct pair p;
 
-static int setup(void **state)
-{
-	paired_init(&p);
-	return 0;
-}
-
 /* What is behind a message that waits stays in the LLP, and so does the peer's end. */
 static int setup_full(void **state)
 {
 	paired_init(&p);
 	llp_mem_set_unread(p.mem, 1);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pair_fini(&p);
 	return 0;
 }
 
@@ -520,8 +508,8 @@ static void test_an_srq_has_its_room_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(t)      cmocka_unit_test_setup_teardown(t, setup, teardown)
-#define TEST_FULL(t) {#t "_full", t, setup_full, teardown, NULL}
+#define TEST(t)      cmocka_unit_test_prestate_setup_teardown(t, paired_setup, paired_teardown, &p)
+#define TEST_FULL(t) {#t "_full", t, setup_full, paired_teardown, &p}
 		TEST(test_message_waits),
 		TEST_FULL(test_message_waits),
 		TEST(test_end_behind_a_message),

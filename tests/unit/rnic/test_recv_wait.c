@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Messages that come before their receives, over the CM. Those of QPs that connect by themselves
- * are in test_pairing.c, with the SRQ's queue of waiting QPs.
+ * are in test_pairing_waits.c, with the SRQ's queue of waiting QPs.
  */
 #include "rnic/recv_wait.h"
 
