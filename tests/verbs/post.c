@@ -33,23 +33,33 @@ static uint32_t program_length(uint32_t most)
 	return program_below(1 + (program_chance(0.7) && most > 200 ? 200 : most));
 }
 
+/** Cut the bytes from @p at on into pieces, some of nothing. @return how many; 0 only of nothing.
+ */
+static int program_cut(uintptr_t at, uint32_t len, uint32_t lkey, struct ibv_sge *sge)
+{
+	int n = len == 0 && program_chance(0.5) ? 0 : 1 + (int)program_below(PROGRAM_SGES);
+
+	for (int i = 0; i < n; i++) {
+		sge[i] = (struct ibv_sge){at, i + 1 == n ? len : program_below(len + 1), lkey};
+		at += sge[i].length;
+		len -= sge[i].length;
+	}
+	return n;
+}
+
 /** Pieces of what is there to be sent; or of memory that changes when the request is done. */
 static void program_gather(struct program_end *e, struct program_request *q)
 {
 	const struct program_memory *m = &e->memory[PROGRAM_SOURCE];
-	uint32_t left = q->len, at = 0;
 
 	q->payload = malloc(q->len + 1);
 	NEED(q->payload);
-	q->sges = q->len == 0 && program_chance(0.5) ? 0 : 1 + (int)program_below(PROGRAM_SGES);
+	q->sges = program_cut((uintptr_t)q->payload, q->len, m->mr->lkey, q->sge);
 	for (int i = 0; i < q->sges; i++) {
-		uint32_t n = i + 1 == q->sges ? left : program_below(left + 1);
-		uint32_t from = program_below(PROGRAM_SLOT);
+		const uint8_t *from = m->at + program_below(PROGRAM_SLOT);
 
-		q->sge[i] = (struct ibv_sge){(uintptr_t)(m->at + from), n, m->mr->lkey};
-		memcpy(q->payload + at, m->at + from, n);
-		at += n;
-		left -= n;
+		memcpy((void *)(uintptr_t)q->sge[i].addr, from, q->sge[i].length);
+		q->sge[i].addr = (uintptr_t)from;
 	}
 	if (q->sges != 1 || program_chance(0.5))
 		return;
@@ -335,7 +345,6 @@ void program_post_receive(struct program_end *e)
 	struct program_receive *r = &q->list[q->posted];
 	struct ibv_recv_wr wr = {.wr_id = PROGRAM_RECEIVE_ID | q->posted, .sg_list = r->sge},
 			   *bad = NULL;
-	uint32_t left, at = 0;
 
 	if (!e->qp || q->posted == PROGRAM_MOST || q->posted - q->done == PROGRAM_RECEIVES)
 		return;
@@ -344,16 +353,8 @@ void program_post_receive(struct program_end *e)
 		return;
 	/* Whose turn it is in a shared queue is not known: each takes any message. */
 	r->len = q->srq ? PROGRAM_SLOT : program_length(PROGRAM_SLOT);
-	r->sges = r->len == 0 && program_chance(0.5) ? 0 : 1 + (int)program_below(PROGRAM_SGES);
-	left = r->len;
-	for (int i = 0; i < r->sges; i++) {
-		uint32_t n = i + 1 == r->sges ? left : program_below(left + 1);
-
-		r->sge[i] = (struct ibv_sge){
-			(uintptr_t)program_slot(&q->memory, r->slot) + at, n, q->memory.mr->lkey};
-		at += n;
-		left -= n;
-	}
+	r->sges = program_cut(
+		(uintptr_t)program_slot(&q->memory, r->slot), r->len, q->memory.mr->lkey, r->sge);
 	wr.num_sge = r->sges;
 	r->waits = true;
 	q->posted++;
