@@ -345,7 +345,8 @@ bool port_link(struct port *p, uint32_t *speed)
 	if (rte_eth_link_get_nowait(p->id, &l))
 		l.link_status = p->link_up;
 	port_look_for_tap(p);
-	if ((p->if_index && !port_has_carrier(p)) || (p->is_tap && port_is_gone(p)))
+	/* What the driver says of one that is gone may be of before. */
+	if ((p->if_index && !port_has_carrier(p)) || port_is_gone(p))
 		l.link_status = RTE_ETH_LINK_DOWN;
 	p->link_up = p->started && l.link_status == RTE_ETH_LINK_UP;
 	if (!p->link_up)
@@ -393,22 +394,29 @@ static void port_watch_memif(struct port *p)
 /**
  * What it is connected to may be another after its link was down, however short. What is seen of
  * one end in two ways counts once: the error may come a look behind the carrier's count, and the
- * link be told to be down until it is no longer doubtful.
+ * link go down until it is no longer doubtful. Others look at the link, too: what they have seen is
+ * not counted yet.
  */
 static void port_watch_interface(struct port *p)
 {
 	uint64_t downs = port_count_downs(p);
-	bool error = port_take_error(p), was_up = p->watched_up, told = p->watched_down;
+	bool error = port_take_error(p), was_up = p->watched_up;
+	bool counted = p->counted == PORT_DOUBT;
 
 	if (p->doubtful)
 		p->doubtful--;
-	told |= p->doubtful && !error;
+	if (p->counted)
+		p->counted--;
+	counted |= p->counted && !error;
 	if ((downs || error) && was_up)
 		p->doubtful = PORT_DOUBT;
 	port_link(p, NULL);
 	p->watched_up = p->link_up;
-	p->watched_down = downs || error;
-	if (!downs && was_up && (error || !p->link_up) && !told)
+	if (downs || error)
+		p->counted = PORT_DOUBT;
+	else if (!p->link_up)
+		p->counted = 0;
+	if (!downs && was_up && (error || !p->link_up) && !counted)
 		downs = 1;
 	p->link_downs += p->is_memif ? 0 : downs;
 }

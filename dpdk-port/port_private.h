@@ -23,9 +23,9 @@ struct port {
 	int carrier_fd;    /**< counts how often a carrier has gone; or -1 */
 	uint64_t carrier_downs; /**< at the last port_watch() */
 	bool watched_up;        /**< the last port_watch() found the link up */
-	bool watched_down;      /**< and heard that it had gone down */
 	uint64_t link_downs;
 	unsigned doubtful; /**< checks for which the link is told to be down, though it is up */
+	unsigned counted;  /**< and for which an end is that of the last link_downs */
 	bool started;      /**< false: the driver must not be called */
 	bool is_memif, is_tap;
 	bool copies;                 /**< its driver copies each frame in this process */

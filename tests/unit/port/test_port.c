@@ -187,8 +187,14 @@ static void a_port_may_be_pulled_out(void **state)
 
 	assert_int_equal(p->id, 0);
 	assert_false(port_is_gone(p));
+	assert_true(port_watch(p));
 	rte_eth_dev_callback_process(rte_eth_devices, RTE_ETH_EVENT_INTR_RMV, NULL);
 	assert_true(port_is_gone(p));
+	/* Whatever its driver says. */
+	for (unsigned i = 0; i < 2; i++) {
+		assert_false(port_watch(p));
+		assert_int_equal(port_link_downs(p), 1);
+	}
 	port_close(p);
 }
 

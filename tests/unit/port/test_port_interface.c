@@ -288,6 +288,7 @@ static void counts_once_what_is_told_later(void **state)
 		assert_false(port_watch(p));
 	assert_int_equal(port_link_downs(p), 2);
 	assert_int_equal(rte_eth_dev_set_link_down(p->id), 0);
+	assert_false(port_link(p, NULL)); /* somebody else has seen it */
 	assert_false(port_watch(p));
 	assert_false(port_carries(p));
 	assert_int_equal(port_link_downs(p), 2);
