@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 
 #include <pcap/pcap.h>
+#include <rte_ethdev.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 /* After the four that it needs. */
@@ -377,6 +379,46 @@ static void memifs_that_nobody_is_at_want_no_naps(void **state)
 		unlink(path_of("memif", i));
 }
 
+int __wrap_rte_eth_link_get_nowait(uint16_t id, struct rte_eth_link *link);
+int __real_rte_eth_link_get_nowait(uint16_t id, struct rte_eth_link *link);
+
+static unsigned watches;
+
+int __wrap_rte_eth_link_get_nowait(uint16_t id, struct rte_eth_link *link)
+{
+	watches++;
+	return __real_rte_eth_link_get_nowait(id, link);
+}
+
+static void tick_a_thousand_times(void *ctx)
+{
+	if (++run.ticks == 1000)
+		stop = 1;
+}
+
+/* Each is a look at what may have been said, and none at the ports. */
+static void ports_are_watched_no_more_often_for_what_is_said(void **state)
+{
+	int wake = eventfd(1, EFD_CLOEXEC);
+	struct wan_bridge_config cfg = {.device = {"net_null0,no-rx=1", "net_null1,no-rx=1"},
+		.memory_mib = 8,
+		.wake_fd = &wake,
+		.tick = tick_a_thousand_times,
+		.log = &sink};
+	struct port_error e = {""};
+
+	assert_true(wake >= 0);
+	run.ticks = 0;
+	stop = 0;
+	if (wan_bridge_open(&cfg, &run.bridge, &e) != 0)
+		fail_msg("%s", e.text);
+	watches = 0;
+	wan_bridge_run(run.bridge, &stop);
+	assert_in_range(watches, 2, 2 + 2 * (wan_bridge_elapsed(run.bridge) / (100 * MS)));
+	wan_bridge_close(run.bridge);
+	close(wake);
+}
+
 static void a_port_that_does_not_open_leaves_none(void **state)
 {
 	struct wan_bridge_config cfg = {
@@ -407,6 +449,7 @@ int main(void)
 		cmocka_unit_test(so_are_others_but_the_sentence_is_another),
 		cmocka_unit_test(missing_checksums_are_told_of_once),
 		cmocka_unit_test(memifs_that_nobody_is_at_want_no_naps),
+		cmocka_unit_test(ports_are_watched_no_more_often_for_what_is_said),
 		cmocka_unit_test(a_port_that_does_not_open_leaves_none),
 	};
 
