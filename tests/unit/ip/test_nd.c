@@ -52,6 +52,22 @@ static void solicitation_is_answered_and_remembered(void **state)
 	host_free(h);
 }
 
+/* RFC 4861 section 4.6: what is not known is passed over, the rest of the message counts. */
+static void unknown_options_are_ignored(void **state)
+{
+	struct host *h = host_new_v6();
+
+	nd_frame_input(h,
+		ETH_SOL HEAD FD2 SOL1 NS FD1 "fe 01 02 00 00 00 00 66 " SLLA
+					     "fd 02 02 00 00 00 00 66 00 00 00 00 00 00 00 00",
+		0);
+	nd_frame_expect(h, "02 00 00 00 00 02 02 00 00 00 00 01 86 dd" HEAD FD1 FD2
+			   "88 00 00 00 60 00 00 00" FD1 "02 01 02 00 00 00 00 01");
+	assert_int_equal(host_neighbour(h, "fd00::2")->eth[5], 2);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 0);
+	host_free(h);
+}
+
 static void foreign_or_broken_solicitations_are_not(void **state)
 {
 	struct host *h = host_new_v6();
@@ -370,6 +386,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(solicitation_is_answered_and_remembered),
+		cmocka_unit_test(unknown_options_are_ignored),
 		cmocka_unit_test(foreign_or_broken_solicitations_are_not),
 		cmocka_unit_test(probes_of_others_are_answered_to_all),
 		cmocka_unit_test(dad_solicits_and_announces),

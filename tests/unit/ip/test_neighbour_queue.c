@@ -53,6 +53,31 @@ static void some_of_what_waits_is_dropped(void **state)
 	host_free(h);
 }
 
+static bool is_any(const struct rte_mbuf *m, const void *arg)
+{
+	++*(unsigned *)(uintptr_t)arg;
+	return true;
+}
+
+/** Wherever in the table they wait, the last place included. */
+static void all_that_waits_is_dropped(void **state)
+{
+	static const unsigned place[] = {0, 1, NEIGHBOUR_MAX - 1};
+	struct host *h = host_new_v4();
+	struct ip_neighbour *e = h->ip->neighbours.e;
+	unsigned asked = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		e[place[i]].stack = h->ip;
+		neighbour_enqueue(h->ip, &e[place[i]], host_segment(h, 20));
+	}
+	ip_drop_waiting(h->ip, is_any, &asked);
+	assert_int_equal(asked, 3);
+	assert_int_equal(h->ip->neighbours.queued, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->neighbour_queue_drops, 3);
+	host_free(h);
+}
+
 static void waiting_packets_are_freed_with_the_stack(void **state)
 {
 	struct host *h = host_new_v4();
@@ -141,6 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queue_keeps_the_youngest),
 		cmocka_unit_test(some_of_what_waits_is_dropped),
+		cmocka_unit_test(all_that_waits_is_dropped),
 		cmocka_unit_test(waiting_packets_are_freed_with_the_stack),
 		cmocka_unit_test(strangers_do_not_fill_the_pool),
 		cmocka_unit_test(what_is_taken_is_not_there_any_more),

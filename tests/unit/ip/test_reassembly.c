@@ -419,24 +419,34 @@ static void but_not_of_everything(void **state)
 	is_not_told(7, 64);   /* not the first fragment */
 }
 
-/** The first piece of a datagram of 10.0.@p net.@p host; or its last. */
+#define PIECE                                       \
+	"02 00 00 00 00 01 02 00 00 00 00 02 08 00" \
+	"45 00 00 00 00 00 00 00 40 06 00 00 0a 00 00 02 0a 00 00 01"
+
+/** The first piece of the datagram that @p b has the header of; or its last. */
+static void piece_input(struct host *h, struct bytes *b, uint16_t id, bool last)
+{
+	unsigned from = last ? 1200 : 0, to = last ? LEN : 1200;
+
+	store_be16(b->b + 14 + 2, (uint16_t)(20 + to - from));
+	store_be16(b->b + 14 + 4, id);
+	store_be16(b->b + 14 + 6, last ? 1200 / 8 : 0x2000);
+	for (unsigned i = from; i < to; i++)
+		b->b[b->len++] = payload(i);
+	fix_v4_header(b);
+	host_input(h, b, 0);
+}
+
+/** That of a datagram of 10.0.@p net.@p host. */
 static void piece_of(
 	struct host *h, uint8_t net, uint8_t host, uint16_t id, uint8_t protocol, bool last)
 {
-	struct bytes b = bytes("02 00 00 00 00 01 02 00 00 00 00 02 08 00"
-			       "45 00 00 00 00 00 00 00 40 06 00 00 0a 00 00 02 0a 00 00 01");
-	unsigned from = last ? 1200 : 0, to = last ? LEN : 1200;
+	struct bytes b = bytes(PIECE);
 
 	b.b[14 + 9] = protocol;
 	b.b[14 + 14] = net;
 	b.b[14 + 15] = host;
-	store_be16(b.b + 14 + 2, (uint16_t)(20 + to - from));
-	store_be16(b.b + 14 + 4, id);
-	store_be16(b.b + 14 + 6, last ? 1200 / 8 : 0x2000);
-	for (unsigned i = from; i < to; i++)
-		b.b[b.len++] = payload(i);
-	fix_v4_header(&b);
-	host_input(h, &b, 0);
+	piece_input(h, &b, id, last);
 }
 
 static void piece_from(struct host *h, uint8_t net, uint8_t host, uint16_t id, bool last)
@@ -552,6 +562,34 @@ static void protocols_are_told_apart(void **state)
 	host_free(h);
 }
 
+static void piece_to(struct host *h, uint8_t host, uint16_t id, bool last)
+{
+	struct bytes b = bytes(PIECE);
+
+	b.b[14 + 19] = host;
+	piece_input(h, &b, id, last);
+}
+
+/** RFC 791: the destination does, too: a sender may count the IDs of each apart (RFC 6864). */
+static void destinations_are_told_apart(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr other = host_addr("10.0.0.9");
+
+	assert_int_equal(ip_addr_add(h->ip, &other, 24, h->now), 0);
+	piece_to(h, 1, 7, false);
+	piece_to(h, 9, 7, true);
+	assert_int_equal(h->n_rx, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 0);
+	piece_to(h, 9, 7, false);
+	assert_int_equal(h->rx_info[0].dst.b[15], 9);
+	expect_whole(h, LEN);
+	piece_to(h, 1, 7, true);
+	assert_int_equal(h->rx_info[0].dst.b[15], 1);
+	expect_whole(h, LEN);
+	host_free(h);
+}
+
 static void strangers_can_hold_only_so_many_buffers(void **state)
 {
 	struct host *h = start_v4();
@@ -592,6 +630,7 @@ int main(void)
 		cmocka_unit_test(the_share_is_a_half),
 		cmocka_unit_test(what_is_dropped_leaves_its_place),
 		cmocka_unit_test(protocols_are_told_apart),
+		cmocka_unit_test(destinations_are_told_apart),
 		cmocka_unit_test(strangers_can_hold_only_so_many_buffers),
 	};
 

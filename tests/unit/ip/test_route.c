@@ -143,6 +143,22 @@ static void strangers_cannot_fill_the_table(void **state)
 	host_free(h);
 }
 
+/* A person's default route without a gateway, all being on the link, is the only one. */
+static void a_default_without_a_gateway_is_alone(void **state)
+{
+	static const char *const gateway[] = {NULL, "10.0.0.2"};
+
+	for (unsigned first = 0; first < 2; first++) {
+		struct host *h = host_new_v4();
+
+		assert_int_equal(route_case_add(h, "0.0.0.0", 0, gateway[first]), 0);
+		assert_int_equal(route_case_add(h, "0.0.0.0", 0, gateway[!first]), -EEXIST);
+		assert_int_equal(route_case_add(h, "0.0.0.0", 0, gateway[first]), -EEXIST);
+		route_case_expect_hop(h, "8.8.8.8", first ? "10.0.0.2" : "8.8.8.8");
+		host_free(h);
+	}
+}
+
 /* Where a person's routes leave none, it says that. */
 static void a_full_table_is_told(void **state)
 {
@@ -169,6 +185,7 @@ int main(void)
 		cmocka_unit_test(changes_are_told_by_the_generation),
 		cmocka_unit_test(advertised_routes_live_and_die),
 		cmocka_unit_test(strangers_cannot_fill_the_table),
+		cmocka_unit_test(a_default_without_a_gateway_is_alone),
 		cmocka_unit_test(a_full_table_is_told),
 	};
 

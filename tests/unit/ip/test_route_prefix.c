@@ -197,6 +197,35 @@ static void prefixes_of_a_reached_router_stay(void **state)
 	host_free(h);
 }
 
+/* Of a router that does not answer a prefix goes over to who says it, too. */
+static void a_prefix_goes_over_from_a_silent_router(void **state)
+{
+	struct ip_addr router = host_addr("fe80::1");
+
+	for (unsigned answers = 0; answers < 2; answers++) {
+		struct host *h = host_new_v6();
+
+		advertise_station(h, 1);
+		advertise_station(h, 66);
+		advertise_prefix_of(h, 1, 64, 66);
+		if (answers) {
+			router.b[15] = 66;
+			route_return_to_gateway(h->ip, &router, h->now);
+		}
+		advertise_prefix_of(h, 1, 64, 1);
+		router.b[15] = 1;
+		route_return_to_gateway(h->ip, &router, h->now);
+		router.b[15] = 66;
+		route_leave_gateway(h->ip, &router, h->now);
+		for (unsigned i = 100; i < 200; i++) {
+			advertise_prefix_of(h, i, 64, 9);
+			reach(h, i);
+		}
+		assert_int_equal(has_prefix(h, 1), !answers);
+		host_free(h);
+	}
+}
+
 /* A router that numbers its link anew each day, and never says that the old prefixes are none any
  * more, has place for that of today; nobody else has. */
 static void newer_prefixes_of_a_reached_router_are_known(void **state)
@@ -243,6 +272,7 @@ int main(void)
 		cmocka_unit_test(prefixes_that_were_reached_long_ago_go),
 		cmocka_unit_test(all_prefixes_of_a_neighbour_stay),
 		cmocka_unit_test(prefixes_of_a_reached_router_stay),
+		cmocka_unit_test(a_prefix_goes_over_from_a_silent_router),
 		cmocka_unit_test(newer_prefixes_of_a_reached_router_are_known),
 	};
 
