@@ -38,6 +38,16 @@ static void ip_dispatch(struct ip_stack *s, const struct ip_frame *f, uint16_t t
 	}
 }
 
+/* @p m is dropped as no frame of ours; NULL: as the pool was empty. */
+static void ip_refuse(struct ip_stack *s, struct rte_mbuf *m)
+{
+	if (m)
+		s->stats.rx_bad_header++;
+	else
+		s->stats.rx_no_memory++;
+	rte_pktmbuf_free(m);
+}
+
 /* No link layer: the version in the IP header is all that tells the families apart. */
 static void ip_packet_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self, uint64_t now)
 {
@@ -51,8 +61,7 @@ static void ip_packet_input(struct ip_stack *s, struct rte_mbuf *m, bool from_se
 	} else if (version == 6) {
 		ipv6_input(s, &f, m, now);
 	} else {
-		s->stats.rx_bad_header++;
-		rte_pktmbuf_free(m);
+		ip_refuse(s, m);
 	}
 }
 
@@ -88,8 +97,7 @@ static struct rte_mbuf *ip_untag(struct ip_stack *s, struct rte_mbuf *m, uint16_
 
 	m = packet_head(s, m, ETH_TAG_LEN);
 	if (!m || m->data_len < ETH_TAG_LEN) {
-		s->stats.rx_bad_header++;
-		rte_pktmbuf_free(m);
+		ip_refuse(s, m);
 		return NULL;
 	}
 	tag = rte_pktmbuf_mtod(m, const uint8_t *);
@@ -117,8 +125,7 @@ static void ip_frame_input(struct ip_stack *s, struct rte_mbuf *m, bool from_sel
 	if (unlikely(m->data_len < ETH_LEN))
 		m = packet_head(s, m, ETH_LEN);
 	if (unlikely(!m || m->data_len < ETH_LEN)) {
-		s->stats.rx_bad_header++;
-		rte_pktmbuf_free(m);
+		ip_refuse(s, m);
 		return;
 	}
 	h = rte_pktmbuf_mtod(m, const uint8_t *);

@@ -117,7 +117,7 @@ static struct rte_mbuf *frame(struct host *h, const char *hex, unsigned piece)
 		store_be16(b.b + 18, (uint16_t)(b.len - 54));
 		if (b.b[20] == 58)
 			fix_v6(&b);
-	} else if (b.b[13] == 0) {
+	} else if (b.b[12] == 8 && b.b[13] == 0) {
 		store_be16(b.b + 16, (uint16_t)(b.len - 14));
 		fix_v4(&b);
 	}
@@ -364,8 +364,36 @@ static void first_octet_needs_memory(void **state)
 		assert_int_equal(ip_input(h->ip, &m, 1, h->now), 1);
 		refill_pool();
 		assert_int_equal(h->n_rx, again);
+		assert_int_equal(ip_stack_stats(h->ip)->rx_no_memory, 1);
 	}
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 0);
 	host_free(h);
+}
+
+/* With one, its header and a tag of a priority; what is cut there is no bad header. */
+static void frames_need_memory(void **state)
+{
+	static const char segment[] = "02 00 00 00 00 01 02 00 00 00 00 02 81 00 e0 00 08 00"
+				      "45 00 00 28 00 00 40 00 40 06 26 ce 0a 00 00 02 0a 00 00 01"
+				      "00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 9b e2 00 00";
+	static const unsigned piece[] = {13, 16}; /* within the header, within the tag */
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct host *h = start();
+
+		for (unsigned again = 0; again < 2; again++) {
+			struct rte_mbuf *m = frame(h, segment, piece[i]);
+
+			if (!again)
+				empty_pool(h);
+			assert_int_equal(ip_input(h->ip, &m, 1, h->now), 1);
+			refill_pool();
+			assert_int_equal(h->n_rx, again);
+			assert_int_equal(ip_stack_stats(h->ip)->rx_no_memory, 1);
+		}
+		assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 0);
+		host_free(h);
+	}
 }
 
 /* A datagram is not begun; and an older version's report is sent when it is due again. */
@@ -409,6 +437,7 @@ int main(void)
 		cmocka_unit_test(packets_without_headroom_are_of_no_use),
 		cmocka_unit_test(long_packets_need_memory),
 		cmocka_unit_test(first_octet_needs_memory),
+		cmocka_unit_test(frames_need_memory),
 		cmocka_unit_test(datagrams_and_older_reports_need_packets),
 	};
 
