@@ -206,7 +206,7 @@ bool local_has_probed(
 		const struct local_addr *l = &s->local.a[i];
 
 		if (ip_addr_equal(&l->addr, a))
-			return l->sent && memcmp(l->nonce, nonce, sizeof l->nonce) == 0;
+			return memcmp(l->nonce, nonce, sizeof l->nonce) == 0;
 	}
 	return false;
 }
