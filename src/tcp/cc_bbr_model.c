@@ -267,6 +267,9 @@ void bbr_update_model(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	struct tcp_bbr *b = cc->u.bbr;
 	uint64_t rate = tcp_rate_of(a->rate);
 
+	/* It may begin in the middle of a connection, at any count. */
+	if (!b->bw)
+		b->next_round = b->loss_round = b->loss_round_delivered = a->rate->prior_delivered;
 	bbr_update_round(cc, a->rate);
 	if (rate >= bbr_max_bw(b) || !a->rate->app_limited)
 		b->max_bw[1] = u64_max(b->max_bw[1], rate);

@@ -90,6 +90,24 @@ static void test_full_after_three_rounds_without_growth(void **state)
 	end();
 }
 
+/** Rounds are counted from the first sample on, however much was delivered before. */
+static void test_rounds_of_one_that_begins_late(void **state)
+{
+	start(100 * SMSS);
+	b->next_round = b->loss_round = b->loss_round_delivered = 0;
+	s.total_delivered = 0xc0000000u;
+	a.ece = true;
+	ack(100 * SMSS, 0);
+	assert_true(b->too_much_marked);
+	assert_int_equal(b->ecn_alpha, BBR_UNIT); /* all of it was marked */
+	for (int i = 0; i < 3; i++) {
+		assert_false(b->full_bw_reached);
+		ack(100 * SMSS, 0);
+	}
+	assert_true(b->full_bw_reached);
+	end();
+}
+
 /**
  * What chance makes of 2 % is no more than 2 %: by twice the deviation, 2, 9 and 228 segments of
  * 10, 236 and 10,000.
@@ -226,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_bandwidth_is_the_best_of_two_cycles),
 		cmocka_unit_test(test_limited_samples_only_raise),
 		cmocka_unit_test(test_full_after_three_rounds_without_growth),
+		cmocka_unit_test(test_rounds_of_one_that_begins_late),
 		cmocka_unit_test(test_threshold_of_losses),
 		cmocka_unit_test(test_lower_bounds),
 		cmocka_unit_test(test_losses_end_startup),
