@@ -290,6 +290,15 @@ void host_hear(struct host *h, uint16_t lport, const struct tcp_segment *seg, co
 	ip_double_deliver(&h->ip, &src, &dst, m, h->now);
 }
 
+void host_hear_syn(struct host *h, uint16_t rport)
+{
+	const struct ip_addr src = addr(REMOTE), dst = addr(LOCAL);
+	const uint8_t s[] = {(uint8_t)(rport >> 8), (uint8_t)rport, PORT >> 8, PORT & 0xff, 0, 0, 3,
+		0xe8, 0, 0, 0, 0, 0x50, TCP_SYN, 0x10, 0, 0, 0, 0, 0};
+
+	ip_double_deliver(&h->ip, &src, &dst, test_packet(h->pool, s, sizeof s), h->now);
+}
+
 void host_expect(struct host *h, struct heard *out)
 {
 	struct rte_mbuf *m = ip_double_take(&h->ip);

@@ -92,6 +92,9 @@ struct ip_addr addr(const char *text);
 /** Hand in one segment from REMOTE:RPORT to LOCAL:@p lport; no round ends. */
 void host_hear(struct host *h, uint16_t lport, const struct tcp_segment *seg, const void *text);
 
+/** A SYN without options from REMOTE:@p rport to LOCAL:PORT, with sequence number 1000. */
+void host_hear_syn(struct host *h, uint16_t rport);
+
 /** Take the next segment that was sent; fails if there is none. */
 void host_expect(struct host *h, struct heard *out);
 

@@ -67,15 +67,6 @@ static void test_tiny_mss_is_raised(void **state)
 	host_end(&h);
 }
 
-static void hear_syn_from(uint16_t rport)
-{
-	const struct ip_addr src = addr(REMOTE), dst = addr(LOCAL);
-	const uint8_t s[] = {(uint8_t)(rport >> 8), (uint8_t)rport, PORT >> 8, PORT & 0xff, 0, 0, 3,
-		0xe8, 0, 0, 0, 0, 0x50, TCP_SYN, 0x10, 0, 0, 0, 0, 0};
-
-	ip_double_deliver(&h.ip, &src, &dst, test_packet(h.pool, s, sizeof s), h.now);
-}
-
 static void test_table_full(void **state)
 {
 	const struct tcp_stack_config cfg = {.max_connections = 1};
@@ -103,7 +94,7 @@ static void test_no_route_for_what_was_agreed(void **state)
 
 	host_init(&h, LOCAL, NULL);
 	host_listen(&h, 8);
-	hear_syn_from(RPORT);
+	host_hear_syn(&h, RPORT);
 	host_expect(&h, &a);
 	addresses = h.ip.n_addr;
 	h.ip.n_addr = 0;
@@ -179,7 +170,7 @@ static void test_syn_waits_for_room(void **state)
 	for (unsigned time_wait = 0; time_wait < 2; time_wait++) {
 		host_init(&h, LOCAL, &cfg);
 		peer_accepted(&p, &h, 0);
-		hear_syn_from(RPORT + 1);
+		host_hear_syn(&h, RPORT + 1);
 		host_expect_none(&h);
 		assert_int_equal(tcp_stack_stats(h.tcp)->accept_overflows, 1);
 		/* Its user leaves it, or it is over: then it may go for another. */
@@ -191,7 +182,7 @@ static void test_syn_waits_for_room(void **state)
 		}
 		host_round(&h);
 		ip_double_drain(&h.ip);
-		hear_syn_from(RPORT + 1);
+		host_hear_syn(&h, RPORT + 1);
 		host_expect(&h, &a);
 		assert_int_equal(a.h.flags, TCP_SYN | TCP_ACK);
 		host_end(&h);
@@ -235,8 +226,8 @@ static void test_info_and_listing(void **state)
 	assert_true(info.timestamps);
 	assert_false(info.sack);
 	/* Handshakes follow, oldest first. */
-	hear_syn_from(RPORT + 1);
-	hear_syn_from(RPORT + 2);
+	host_hear_syn(&h, RPORT + 1);
+	host_hear_syn(&h, RPORT + 2);
 	assert_true(tcp_connection_get(h.tcp, 2, &local, &remote, &info));
 	assert_int_equal(remote.port, RPORT + 2);
 	assert_string_equal(info.state, "SYN-RECEIVED");
@@ -254,7 +245,7 @@ static void test_walk(void **state)
 	host_init(&h, LOCAL, NULL);
 	peer_accepted(&p, &h, TCP_HAS_MSS | TCP_HAS_TS);
 	app_send(&h.app, "abc", 3);
-	hear_syn_from(RPORT + 1);
+	host_hear_syn(&h, RPORT + 1);
 	while ((step = tcp_connection_walk(h.tcp, &w, &item)) != WALK_END)
 		found += step == WALK_HELD;
 	assert_int_equal(found, 1); /* no handshakes */

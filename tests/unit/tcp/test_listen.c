@@ -104,15 +104,6 @@ static void test_syn_ack_offers_nothing_unasked(void **state)
 	host_end(&h);
 }
 
-static void hear_syn_from(uint16_t rport)
-{
-	const struct ip_addr src = addr(REMOTE), dst = addr(LOCAL);
-	const uint8_t p[] = {(uint8_t)(rport >> 8), (uint8_t)rport, PORT >> 8, PORT & 0xff, 0, 0, 3,
-		0xe8, 0, 0, 0, 0, 0x50, TCP_SYN, 0x10, 0, 0, 0, 0, 0};
-
-	ip_double_deliver(&h.ip, &src, &dst, test_packet(h.pool, p, sizeof p), h.now);
-}
-
 /** The half-open connections of a listener have 8 places, or as many as its backlog. */
 static void test_oldest_half_open_goes(void **state)
 {
@@ -125,12 +116,12 @@ static void test_oldest_half_open_goes(void **state)
 	host_hear(&h, PORT, &syn, NULL);
 	host_expect(&h, &a);
 	for (uint16_t i = 0; i < 7; i++)
-		hear_syn_from((uint16_t)(100 + i));
+		host_hear_syn(&h, (uint16_t)(100 + i));
 	assert_int_equal(ip_double_pending(&h.ip), 7);
 	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 8);
 	assert_int_equal(tcp_stack_stats(h.tcp)->half_recycled, 0);
 	ip_double_drain(&h.ip);
-	hear_syn_from(200); /* takes the place of the first */
+	host_hear_syn(&h, 200); /* takes the place of the first */
 	assert_int_equal(ip_double_pending(&h.ip), 1);
 	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 8);
 	assert_int_equal(tcp_stack_stats(h.tcp)->half_recycled, 1);
@@ -153,7 +144,7 @@ static void test_limit_of_all_takes_from_the_fullest(void **state)
 	host_listen(&h, 100);
 	assert_int_equal(llp_listen(h.llp, &other, 100, NULL, NULL, &l), 0);
 	for (uint16_t i = 0; i < 4; i++)
-		hear_syn_from((uint16_t)(100 + i));
+		host_hear_syn(&h, (uint16_t)(100 + i));
 	host_hear(&h, 6000, &syn, NULL);
 	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 4);
 	assert_int_equal(((struct tcp_listener *)(void *)l)->synq.count, 1);
@@ -193,15 +184,42 @@ static void test_limit_of_a_peer_holds_over_listeners(void **state)
 	host_listen(&h, 8);
 	host_hear(&h, 6000, &syn, NULL); /* its oldest, at another listener */
 	for (uint16_t i = 0; i < 8; i++)
-		hear_syn_from((uint16_t)(100 + i));
+		host_hear_syn(&h, (uint16_t)(100 + i));
 	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 9);
-	hear_syn_from(200); /* the listener is full, and the peer has what it may */
+	host_hear_syn(&h, 200); /* the listener is full, and the peer has what it may */
 	assert_int_equal(((struct tcp_listener *)(void *)l)->synq.count, 0);
 	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 8);
 	assert_int_equal(tcp_stack_stats(h.tcp)->half_recycled, 2);
 	host_hear(&h, 6000, &syn, NULL);
 	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 9);
 	host_end(&h);
+}
+
+/** A full listener takes its own oldest while the peer may have more, whoever has most elsewhere.
+ */
+static void leaves_others_alone(uint32_t most_each)
+{
+	const struct tcp_stack_config cfg = {
+		.syn_cookies = TCP_COOKIES_OFF, .max_half_open_per_peer = most_each};
+	const struct ip_endpoint other = {addr(LOCAL), 6000};
+	struct llp_listener *l;
+
+	host_init(&h, LOCAL, &cfg);
+	assert_int_equal(llp_listen(h.llp, &other, 8, NULL, NULL, &l), 0);
+	host_listen(&h, 8);
+	host_hear(&h, 6000, &syn, NULL); /* the oldest of all */
+	for (uint16_t i = 0; i < 9; i++)
+		host_hear_syn(&h, (uint16_t)(100 + i));
+	assert_int_equal(((struct tcp_listener *)(void *)l)->synq.count, 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 9);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_recycled, 1);
+	host_end(&h);
+}
+
+static void test_full_listener_leaves_others_alone(void **state)
+{
+	leaves_others_alone(0); /* as many as it likes */
+	leaves_others_alone(10);
 }
 
 /** Ports that share a chain are ports of their own; a reservation that another has keeps us out. */
@@ -468,6 +486,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_syn_from_a_group_is_dropped),
 		cmocka_unit_test(test_limit_of_a_peer_holds_over_listeners),
+		cmocka_unit_test(test_full_listener_leaves_others_alone),
 		cmocka_unit_test(test_ports_of_listeners),
 		cmocka_unit_test(test_syn_to_nobody_is_reset),
 		cmocka_unit_test(test_segments_to_nobody),

@@ -299,6 +299,59 @@ static void a_table_does_not_grow(void **state)
 	free(c);
 }
 
+/** Without a place in it there is no connection, and what was taken for that is given back. */
+static void a_full_table_refuses_a_connection(void **state)
+{
+	const struct llp_connect_params to = {.remote = {addr(REMOTE), RPORT}};
+	struct app other = {.take = SIZE_MAX};
+	uint32_t slots, n = 0;
+	struct tcp_table *t;
+	unsigned refused = 0;
+	const void *pooled;
+	struct tcp_conn *c;
+	int64_t before;
+	struct host h;
+	int err;
+
+	host_init(&h, LOCAL, NULL);
+	t = &h.tcp->table;
+	slots = t->mask + 1;
+	c = aligned_alloc(_Alignof(struct tcp_conn), slots * sizeof *c);
+	assert_non_null(c);
+	memset(c, 0, slots * sizeof *c);
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &other, &other.llp), 0);
+	llp_abort(other.llp); /* the next one finds its memory there */
+	host_round(&h);
+	ip_double_drain(&h.ip);
+	for (uint32_t i = 0; i < slots; i++)
+		c[i].id = (struct tcp_tuple){addr(REMOTE), addr(LOCAL), (uint16_t)i, RPORT};
+	alloc_fault_chance(1, 0);
+	while (tcp_table_insert(t, &c[n]) == 0)
+		n++;
+	alloc_fault_chance(0, 0);
+	before = alloc_fault_live();
+	pooled = h.tcp->conn_pool.free_conns;
+	for (unsigned nth = 1;; nth++) {
+		alloc_fault_at(nth);
+		err = llp_connect(h.llp, &to, &app_ops, &other, &other.llp);
+		alloc_fault_at(0);
+		if (!err)
+			break;
+		refused++;
+		assert_int_equal(err, -ENOMEM);
+		assert_int_equal(t->count, n);
+		assert_int_equal(alloc_fault_live(), before);
+		assert_ptr_equal(h.tcp->conn_pool.free_conns, pooled);
+		host_expect_none(&h);
+	}
+	assert_true(refused > 0);
+	ip_double_drain(&h.ip);
+	while (n > 0)
+		tcp_table_remove(t, &c[--n]);
+	free(c);
+	host_end(&h);
+}
+
 /* ---- what is noted of peers ------------------------------------------------------------------ */
 
 /** A closed window that there is no memory to note is as any other that nobody minds. */
@@ -350,6 +403,25 @@ static void greed_of_unknown_peers(void **state)
 	host_end(&h);
 }
 
+/** Half-open connections that no peer is charged with make room as others do. */
+static void half_open_of_unknown_peers(void **state)
+{
+	const struct tcp_stack_config cfg = {.syn_cookies = TCP_COOKIES_OFF};
+	struct host h;
+
+	host_init(&h, LOCAL, &cfg);
+	host_listen(&h, 8);
+	for (uint16_t i = 0; i < 9; i++) {
+		alloc_fault_at(2); /* the first is the connection's own */
+		host_hear_syn(&h, (uint16_t)(100 + i));
+		alloc_fault_at(0);
+	}
+	assert_int_equal(h.tcp->synq.peers.count, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 8);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_recycled, 1);
+	host_end(&h);
+}
+
 /** Without memory for the state of another congestion control there is one that needs none. */
 static void congestion_control_is_not_changed(void **state)
 {
@@ -375,8 +447,10 @@ int main(void)
 		cmocka_unit_test(everything_gets_across),
 		cmocka_unit_test(bursts_find_their_rings),
 		cmocka_unit_test(a_table_does_not_grow),
+		cmocka_unit_test(a_full_table_refuses_a_connection),
 		cmocka_unit_test(a_stall_is_not_noted),
 		cmocka_unit_test(greed_of_unknown_peers),
+		cmocka_unit_test(half_open_of_unknown_peers),
 		cmocka_unit_test(congestion_control_is_not_changed),
 	};
 

@@ -182,6 +182,24 @@ static void test_timestamps_find_a_spurious_recovery(void **state)
 	host_end(&f.h);
 }
 
+/** A window that another congestion control has begun with meanwhile stays as it makes it. */
+static void test_a_spurious_recovery_that_bbr_knows_nothing_of(void **state)
+{
+	uint32_t cwnd, ssthresh;
+
+	(void)recovered_wrongly(TCP_HAS_TS);
+	assert_int_equal(tcp_set_congestion_control(f.h.app.llp, "bbr"), 0);
+	f.c->cc.cwnd = cwnd = 30 * LEN;
+	ssthresh = f.c->cc.ssthresh;
+	assert_true(ssthresh < cwnd);
+	flight_ack(&f, 4); /* with the time stamp of before the retransmission */
+	assert_int_equal(f.c->spurious_recoveries, 1);
+	assert_int_equal(f.c->ca_state, TCP_CA_OPEN);
+	assert_int_equal(f.c->cc.ssthresh, ssthresh);
+	assert_true(f.c->cc.cwnd >= cwnd);
+	host_end(&f.h);
+}
+
 static void test_timestamps_confirm_a_recovery(void **state)
 {
 	uint32_t cwnd = recovered_wrongly(TCP_HAS_TS);
@@ -327,6 +345,7 @@ int main(void)
 		cmocka_unit_test(test_timestamps_find_a_spurious_timeout_at_once),
 		cmocka_unit_test(test_timestamps_confirm_a_loss_at_once),
 		cmocka_unit_test(test_timestamps_find_a_spurious_recovery),
+		cmocka_unit_test(test_a_spurious_recovery_that_bbr_knows_nothing_of),
 		cmocka_unit_test(test_timestamps_confirm_a_recovery),
 		cmocka_unit_test(test_dsack_finds_a_spurious_recovery),
 		cmocka_unit_test(test_a_mark_keeps_the_window_of_a_spurious_recovery),
