@@ -269,12 +269,12 @@ static enum rdmap_progress rdmap_tx_step(struct rdmap *r)
 
 /*
  * RFC 5040 section 6.2: when all that was posted is finished, our direction closes. ACKs that are
- * due may come behind the FIN.
+ * due may come behind the FIN. A response that waited would be under way, or behind that to the
+ * ready-to-receive Read.
  */
 static void rdmap_tx_close_if_idle(struct rdmap *r)
 {
-	if (r->tx == RDMAP_TX_NONE && r->irq_count == 0 && r->rtr_send == 0 && !r->rtr_answer &&
-		rdmap_sq_is_sent(r))
+	if (r->tx == RDMAP_TX_NONE && r->rtr_send == 0 && !r->rtr_answer && rdmap_sq_is_sent(r))
 		mpa_shutdown(r->mpa);
 }
 

@@ -192,6 +192,26 @@ static void test_answer_to_rtr_waits(void **state)
 	qp_net_done(&n);
 }
 
+/* A Read comes behind it meanwhile: our end waits for both answers, which go in their order. */
+static void test_answers_to_rtr_and_read_wait(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	n.b->rtr = MPA_RTR_READ;
+	qp_net_raw_responder(&n);
+	qp_net_fill(&n, n.b);
+	FEED(&n, REQUEST("\x01", "\x00"));
+	FEED(&n, REQUEST("\x02", "\x00"));
+	rdmap_close(&n.b->r);
+	qp_net_expect_nothing(&n);
+	qp_net_drain(&n, n.b);
+	EXPECT(&n, RESPONSE("\xc1", "\x00"));
+	EXPECT(&n, RESPONSE("\xc1", "\x00"));
+	assert_true(n.peer.eof);
+	qp_net_done(&n);
+}
+
 /* What was not agreed upon as ready-to-receive is a Read like others, for which the IRD counts. */
 static void test_what_is_no_rtr(void **state)
 {
@@ -364,6 +384,7 @@ int main(void)
 		cmocka_unit_test(test_malformed_request),
 		cmocka_unit_test(test_source_gone),
 		cmocka_unit_test(test_answer_to_rtr_waits),
+		cmocka_unit_test(test_answers_to_rtr_and_read_wait),
 		cmocka_unit_test(test_what_is_no_rtr),
 		cmocka_unit_test(test_response),
 		cmocka_unit_test(test_response_empty),
