@@ -142,6 +142,27 @@ static void test_out_of_bounds(void **state)
 	qp_net_done(&n);
 }
 
+/* Memory that is registered anew in the middle, for less: the rest is not lent. */
+static void test_gone(void **state)
+{
+	struct qp_net n;
+
+	setup(&n, false);
+	llp_mem_hold(mpa_llp(n.a->m), true);
+	llp_mem_set_buffer(n.mem, 2000);
+	post_write(&n, 1, LEN);
+	qp_run(n.a);
+	assert_in_range(llp_mem_externals(n.mem), 1, LEN / 1400 - 1);
+	n.a->region[0].len = 0;
+	llp_mem_hold(mpa_llp(n.a->m), false);
+	qp_net_run(&n);
+	assert_in_range(llp_mem_externals(n.mem), 1, LEN / 1400 - 1);
+	qp_expect_wc(n.a, 1, RDMAP_WC_LOC_PROT_ERR, RDMAP_WC_WRITE, 0);
+	qp_expect_end(
+		n.a, RDMAP_END_TERMINATE_TX, 0, RDMAP_LAYER_RDMA, RDMAP_ETYPE_CATASTROPHIC, 0);
+	qp_net_done(&n);
+}
+
 /* A request that is flushed has given its memory back. */
 static void test_flush(void **state)
 {
@@ -220,6 +241,7 @@ int main(void)
 		cmocka_unit_test(test_copied),
 		cmocka_unit_test(test_not_with_crc),
 		cmocka_unit_test(test_out_of_bounds),
+		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_flush),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_answer_without_request),

@@ -288,6 +288,43 @@ static void test_placed_without_an_element(void **state)
 	qp_net_done(&n);
 }
 
+static void post_inline(struct qp *q, enum rdmap_wr_op op, const char *text)
+{
+	struct rdmap_wqe *w = qp_wqe(q, 0, op, 0);
+
+	w->remote_stag = 9;
+	w->remote_to = 0x2000;
+	qp_wqe_inline(w, text, (uint32_t)strlen(text));
+	qp_post(q);
+	qp_run(q);
+}
+
+/* Nor can what comes before it: that would have to wait with all behind it. */
+static void test_no_element_before_what_is_placed(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_connect(&n);
+	n.b->patient = true;
+	qp_region_add(n.b, 9, 0x2000, 4, REMOTE);
+	for (unsigned i = 0; i < MPA_ALIGNED_ENOUGH; i++) {
+		post_inline(n.a, RDMAP_WR_WRITE, "....");
+		qp_net_run(&n);
+	}
+	llp_mem_hold(mpa_llp(n.a->m), true);
+	post_inline(n.a, RDMAP_WR_SEND, "x");
+	post_inline(n.a, RDMAP_WR_WRITE, "abcd");
+	assert_true(llp_mem_ooo(mpa_llp(n.a->m), 1));
+	assert_memory_equal(n.b->region[0].mem, "abcd", 4);
+	llp_mem_hold(mpa_llp(n.a->m), false);
+	qp_net_run(&n);
+	assert_int_equal(n.b->recv_waits, 1);
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, RDMAP_LAYER_DDP, 2, 2);
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_RX, 0, RDMAP_LAYER_DDP, 2, 2);
+	qp_net_done(&n);
+}
+
 /* A Send with Invalidate invalidates in its turn alone. */
 static void test_send_with_invalidate(void **state)
 {
@@ -545,6 +582,7 @@ int main(void)
 		cmocka_unit_test(test_send),
 		cmocka_unit_test(test_send_with_a_shared_queue),
 		cmocka_unit_test(test_placed_without_an_element),
+		cmocka_unit_test(test_no_element_before_what_is_placed),
 		cmocka_unit_test(test_send_with_invalidate),
 		cmocka_unit_test(test_send_with_immediate),
 		cmocka_unit_test(test_what_acts_waits),

@@ -499,6 +499,33 @@ static enum rdmap_wc_status expected(const struct rdmap_term_code *c)
 	return RDMAP_WC_REM_OP_ERR;
 }
 
+/* RFC 5044 section 8: the other side closed in the middle, by layer, type and code alone. */
+static void test_cut_off(void **state)
+{
+	static const struct {
+		const char *terminate;
+		bool cut_off;
+	} t[] = {
+		{TERMINATE "\x20\x01\x00\x00", true},
+		{TERMINATE "\x20\x02\x00\x00", false},
+		{TERMINATE "\x23\x01\x00\x00", false}, /* of a type that no LLP has */
+		{TERMINATE "\x11\x01\x00\x00", false},
+	};
+
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		struct qp_net n;
+
+		qp_net_init(&n);
+		qp_net_raw_initiator(&n);
+		qp_net_feed(&n, t[i].terminate, sizeof TERMINATE - 1 + 4);
+		assert_int_equal(n.a->end.kind, RDMAP_END_TERMINATE_RX);
+		assert_int_equal(n.a->end.layer, t[i].terminate[18] >> 4);
+		assert_int_equal(n.a->end.etype, t[i].terminate[18] & 15);
+		assert_int_equal(rdmap_end_is_cut_off(&n.a->end), t[i].cut_off);
+		qp_net_done(&n);
+	}
+}
+
 static void receive(const struct rdmap_term_code *c, bool swapped)
 {
 	uint8_t b[18 + 6 + 18];
@@ -587,6 +614,7 @@ int main(void)
 		cmocka_unit_test(test_receive_names_what_has_begun),
 		cmocka_unit_test(test_receive_reserved),
 		cmocka_unit_test(test_receive_odd),
+		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_receive_all),
 		cmocka_unit_test(test_receive_startup),
 	};
