@@ -272,7 +272,7 @@ struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, s
 	inner = *f;
 	inner.secured = secured;
 	inner.tunnelled = verdict == IP_IPSEC_TUNNELLED;
-	inner.fragmented = rx->fragmented && !inner.tunnelled;
+	inner.fragmented = rx->fragmented;
 	inner.group = false;
 	if (*rte_pktmbuf_mtod(m, const uint8_t *) >> 4 == 4)
 		ipv4_input(s, &inner, m, now);
