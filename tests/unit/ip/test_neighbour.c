@@ -124,6 +124,51 @@ static void so_does_a_poll(void **state)
 	host_free(h);
 }
 
+/** Who has failed is asked anew; who has answered need not be. */
+static void a_poll_is_of_who_is_not_known_to_answer(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p = {.tos = 0};
+
+	neighbour_case_send(h, &p);
+	host_run(h, 3 * SECOND + SECOND / 10);
+	host_forget(h);
+	assert_int_equal(neighbour_case_entry(h)->state, NEIGHBOUR_FAILED);
+	neighbour_poll(neighbour_case_entry(h), h->now);
+	host_expect(h, REQUEST);
+	host_input_hex(h, REPLY);
+	assert_int_equal(neighbour_case_entry(h)->state, NEIGHBOUR_REACHABLE);
+	neighbour_poll(neighbour_case_entry(h), h->now);
+	host_expect_nothing(h);
+	assert_int_equal(neighbour_case_entry(h)->state, NEIGHBOUR_REACHABLE);
+	host_free(h);
+}
+
+/** RFC 4861 section 7.2.2: there is no other way for what waits, so its sender is told. */
+static void who_waits_for_a_router_that_ends_is_told(void **state)
+{
+	struct host *h = host_new_v6();
+	struct route r = {
+		.prefix = host_addr("::"),
+		.has_gateway = true,
+		.gateway = host_addr("fe80::2"),
+		.origin = ROUTE_ADVERTISED,
+		.expires = h->now + 2 * SECOND,
+	};
+	struct ip_path p = {.tos = 0};
+
+	route_advertise(h->ip, &r, h->now);
+	host_send(h, &p, "fd00::1", "2001:db8:9::1");
+	host_run(h, 2 * SECOND + SECOND / 2);
+	assert_int_equal(h->ip->routes.routers, 0);
+	assert_int_equal(h->n_errors, 0);
+	host_run(h, SECOND);
+	assert_int_equal(h->n_errors, 1);
+	assert_int_equal(h->error.kind, IP_ERROR_HOST);
+	host_forget(h);
+	host_free(h);
+}
+
 static void dead_neighbour_is_asked_for_by_broadcast_then_given_up(void **state)
 {
 	struct host *h = host_new_v4();
@@ -363,6 +408,31 @@ static void a_router_that_is_there_again_is_used_again(void **state)
 	host_free(h);
 }
 
+/* RFC 4191 section 3.5: nor is it asked where no packet goes by another in its place. */
+static void a_router_is_not_missed_for_another_that_is_left(void **state)
+{
+	struct ip_addr first = host_addr("10.0.0.2"), second = host_addr("10.0.0.3");
+	struct bytes claim = bytes(REPLY);
+	struct ip_path p = {.tos = 0};
+	struct host *h = host_new_v4();
+
+	two_routers(h);
+	route_leave_gateway(h->ip, &first, h->now);
+	assert_null(host_neighbour(h, "10.0.0.3"));
+	assert_int_equal(asked_within(h, 2, 61 * SECOND), 0);
+	route_leave_gateway(h->ip, &second, h->now);
+	route_leave_gateway(h->ip, &first, h->now);
+	assert_int_equal(asked_within(h, 2, 58 * SECOND), 0);
+	/* The other one is tried, and whether it answers is not known when the minute is over. */
+	claim.b[21] = 1;
+	claim.b[11] = claim.b[27] = claim.b[31] = 3;
+	neighbour_get(h->ip, &second, h->now);
+	host_input(h, &claim, 0);
+	assert_int_equal(send_beyond(h, &p), 3);
+	assert_int_equal(asked_within(h, 2, 4 * SECOND), 0);
+	host_free(h);
+}
+
 /* A claim is no answer: the router may hear nothing of us. */
 static void a_router_that_only_speaks_is_not_used_again(void **state)
 {
@@ -391,12 +461,15 @@ int main(void)
 		cmocka_unit_test(stale_delay_probe_and_back),
 		cmocka_unit_test(link_that_comes_up_asks_again),
 		cmocka_unit_test(so_does_a_poll),
+		cmocka_unit_test(a_poll_is_of_who_is_not_known_to_answer),
+		cmocka_unit_test(who_waits_for_a_router_that_ends_is_told),
 		cmocka_unit_test(dead_neighbour_is_asked_for_by_broadcast_then_given_up),
 		cmocka_unit_test(forward_progress_saves_the_probes),
 		cmocka_unit_test(learning_follows_rfc_4861),
 		cmocka_unit_test(reach_asks),
 		cmocka_unit_test(reach_goes_beyond_a_poll),
 		cmocka_unit_test(a_router_that_is_there_again_is_used_again),
+		cmocka_unit_test(a_router_is_not_missed_for_another_that_is_left),
 		cmocka_unit_test(a_router_that_only_speaks_is_not_used_again),
 	};
 

@@ -60,6 +60,29 @@ static void packets_go_out_at_once(void **state)
 	host_free(h);
 }
 
+/* RFC 1122 section 3.2.2: to no address. Only IGMP comes from there, which is of no link here. */
+static void nobody_is_told_of_an_unknown_protocol(void **state)
+{
+	static const char *const from[] = {"00 00 00 00", "0a 00 00 02"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct host *h = start();
+		struct bytes b = bytes("02 00 00 00 00 01 02 00 00 00 00 02 08 00"
+				       "45 00 00 1c 00 00 40 00 01 02 00 00");
+
+		bytes_add(&b, from[i]);
+		bytes_add(&b, "0a 00 00 01 11 00 ee ff 00 00 00 00");
+		fix_v4_header(&b);
+		host_run(h, SECOND); /* for errors */
+		memmove(b.b, b.b + 14, b.len -= 14);
+		host_input(h, &b, 0);
+		assert_int_equal(ip_stack_stats(h->ip)->rx_unknown_proto, 1);
+		assert_int_equal(h->n_tx, i);
+		assert_int_equal(ip_stack_stats(h->ip)->icmp_tx, i);
+		host_free(h);
+	}
+}
+
 static void own_addresses_are_looped(void **state)
 {
 	static const char *const own[] = {"10.0.0.1", "fd00::1"};
@@ -130,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_go_out_at_once),
+		cmocka_unit_test(nobody_is_told_of_an_unknown_protocol),
 		cmocka_unit_test(own_addresses_are_looped),
 		cmocka_unit_test(version_tells_the_families_apart),
 		cmocka_unit_test(link_messages_are_ignored),

@@ -129,6 +129,31 @@ static void the_first_router_is_used_again(void **state)
 	host_free(h);
 }
 
+/* Who returns changes no path where it was the best of those that do not answer, or another is. */
+static void a_return_that_changes_nothing_is_not_told(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr first = host_addr("10.0.0.2"), second = host_addr("10.0.0.3");
+	uint32_t before;
+
+	assert_int_equal(route_case_add(h, "0.0.0.0", 0, "10.0.0.2"), 0);
+	assert_int_equal(route_case_add(h, "0.0.0.0", 0, "10.0.0.3"), 0);
+	route_leave_gateway(h->ip, &second, h->now);
+	before = h->ip->generation;
+	route_return_to_gateway(h->ip, &second, h->now);
+	route_case_expect_hop(h, "8.8.8.8", "10.0.0.2");
+	assert_int_equal(h->ip->generation, before);
+	route_leave_gateway(h->ip, &first, h->now);
+	route_leave_gateway(h->ip, &second, h->now);
+	route_case_expect_hop(h, "8.8.8.8", "10.0.0.2");
+	before = h->ip->generation;
+	route_return_to_gateway(h->ip, &first, h->now);
+	route_case_expect_hop(h, "8.8.8.8", "10.0.0.2");
+	assert_int_equal(h->ip->generation, before);
+	assert_null(strstr(h->log_text, "answers again"));
+	host_free(h);
+}
+
 /* Those of the other family stand between, as the configuration names them. */
 static void default_routers_of_both_families_take_turns(void **state)
 {
@@ -268,6 +293,7 @@ int main(void)
 		cmocka_unit_test(default_routers_take_turns),
 		cmocka_unit_test(routers_that_do_not_answer_go_round),
 		cmocka_unit_test(the_first_router_is_used_again),
+		cmocka_unit_test(a_return_that_changes_nothing_is_not_told),
 		cmocka_unit_test(default_routers_of_both_families_take_turns),
 		cmocka_unit_test(routers_make_room_for_new_ones),
 		cmocka_unit_test(routers_that_were_reached_stay),

@@ -297,6 +297,21 @@ static void packets_may_not_leave(void **state)
 	}
 }
 
+/** What is to be encrypted is read, whatever the port sums. */
+static void nothing_is_gathered(void **state)
+{
+	struct host *h = boundary_host(true);
+	struct ip_path p = path(h, "10.0.0.1", "10.0.0.2");
+	const struct ip_ipsec *x = h->ip->cfg.ipsec;
+
+	h->ip->transport[IP_PROTO_TCP].tx_cksum = RTE_MBUF_F_TX_TCP_CKSUM;
+	assert_false(ip_gathers(h->ip, &p, IP_PROTO_TCP));
+	h->ip->cfg.ipsec = NULL;
+	assert_true(ip_gathers(h->ip, &p, IP_PROTO_TCP));
+	h->ip->cfg.ipsec = x;
+	host_free(h);
+}
+
 /** The packet of a tunnel goes to the station that is on the way to its other end. */
 static void tunnels_end_is_the_neighbour(void **state)
 {
@@ -414,6 +429,7 @@ int main(void)
 		cmocka_unit_test(changed_policies_change_paths),
 		cmocka_unit_test(boundary_is_told_of_the_flow),
 		cmocka_unit_test(packets_may_not_leave),
+		cmocka_unit_test(nothing_is_gathered),
 		cmocka_unit_test(tunnels_end_is_the_neighbour),
 		cmocka_unit_test(who_waits_for_a_neighbour_in_vain_is_told),
 		cmocka_unit_test(boundary_is_told_of_each_that_is_alike),

@@ -333,21 +333,61 @@ static void the_link_s_own_is_not_exempt_inside(void **state)
 	}
 }
 
+/* Nor is IGMP: its reports are of the link that it came by (RFC 3376 section 4). */
+static void groups_are_not_asked_for_inside(void **state)
+{
+	for (unsigned tunnel = 0; tunnel < 2; tunnel++) {
+		struct host *h = boundary_host(false);
+
+		boundary.inside = ETH_V4 "46 00 00 00 00 00 40 00 01 02 00 00" PEER OURS
+					 "94 04 00 00 11 64 ee 9b 00 00 00 00";
+		boundary.in_verdict = tunnel ? IP_IPSEC_TUNNELLED : IP_IPSEC_CHANGED;
+		boundary_received(h, SECURED_V4);
+		assert_int_equal(boundary.n_in, 2);
+		assert_int_equal(ip_stack_stats(h->ip)->igmp_rx, !tunnel);
+		assert_int_equal(ip_stack_stats(h->ip)->rx_unknown_proto, tunnel);
+		host_expect_nothing(h);
+		host_free(h);
+	}
+}
+
+/** No policy is asked of what does not leave the host. */
+static void we_are_told_of_our_own_headers(void **state)
+{
+	struct host *h = boundary_host(true);
+	struct ip_addr own = host_addr("fd00::1");
+	struct bytes options = bytes("11 00 80 04 00 00 00 00" UDP "00 00 00 00");
+	struct rte_mbuf *m = host_segment(h, 20), *none = NULL;
+	struct ip_path p = {.tos = 0};
+
+	assert_int_equal(options.len, 20);
+	memcpy(rte_pktmbuf_mtod(m, uint8_t *), options.b, options.len);
+	boundary.inner_verdict = IP_IPSEC_DROPPED;
+	assert_int_equal(ip_path_init(h->ip, &p, &own, &own, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, 60, m, h->now), 0);
+	assert_int_equal(ip_input(h->ip, &none, 0, h->now), 1);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_tx, 1);
+	assert_int_equal(boundary.n_in, 0);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
 /** RFC 6980 section 5: protected or not, the fragment is what a switch sees. */
 static void discovery_in_protected_fragments_is_ignored(void **state)
 {
 	static const char *const esp[] = {
 		SECURED_V6, ETH_V6 V6("2c", "40", FD2, FD1) V6_FRAGMENT("32", "00 00") SPI};
 
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		struct host *h = boundary_host(false);
+		bool fragment = i & 1, tunnel = i & 2;
 
 		boundary.inside = ETH_V6 V6("3a", "ff", FD2, FD1) "87 00 00 00 00 00 00 00 " FD1;
-		boundary.in_verdict = IP_IPSEC_CHANGED;
-		boundary_received(h, esp[i]);
+		boundary.in_verdict = tunnel ? IP_IPSEC_TUNNELLED : IP_IPSEC_CHANGED;
+		boundary_received(h, esp[fragment]);
 		assert_int_equal(boundary.n_in, 2);
-		assert_int_equal(ip_stack_stats(h->ip)->nd_rx, 1);
-		assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, i);
+		assert_int_equal(ip_stack_stats(h->ip)->nd_rx, !tunnel);
+		assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, fragment && !tunnel);
 		assert_int_equal(h->n_tx > 0, i == 0);
 		host_forget(h);
 		host_free(h);
@@ -392,6 +432,8 @@ int main(void)
 		cmocka_unit_test(the_boundary_is_asked_before_an_answer),
 		cmocka_unit_test(the_link_s_own_is_not_exempt_inside),
 		cmocka_unit_test(a_sender_is_told_of_its_fragments_if_they_may_come),
+		cmocka_unit_test(groups_are_not_asked_for_inside),
+		cmocka_unit_test(we_are_told_of_our_own_headers),
 		cmocka_unit_test(discovery_in_protected_fragments_is_ignored),
 		cmocka_unit_test(no_error_quotes_what_was_protected),
 	};
