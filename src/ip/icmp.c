@@ -143,6 +143,9 @@ bool icmp_report_quote_v6(
 		return false;
 	e->src = ip_addr_from_v6(q + IPV6_SRC);
 	e->dst = ip_addr_from_v6(q + IPV6_DST);
+	/* Of IPv4 nobody tells by ICMPv6. */
+	if (ip_addr_is_v4(&e->src) || ip_addr_is_v4(&e->dst))
+		return false;
 	e->l4 = q + IPV6_LEN;
 	e->l4_len = len - IPV6_LEN;
 	return icmp_report(s, q[IPV6_NEXT_HEADER], e, now);

@@ -147,6 +147,12 @@ bool nd_parse_options(struct nd_options *o, const uint8_t *p, uint32_t len)
 	return true;
 }
 
+/** Our form of IPv4 is ARP's: nobody tells of it by ND. */
+static bool nd_may_be_target(const struct ip_addr *a)
+{
+	return !ip_addr_is_multicast(a) && !ip_addr_is_v4(a);
+}
+
 /* RFC 4861 section 7.1.1 and 7.2.3. */
 static void nd_ns_input(
 	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now)
@@ -163,7 +169,7 @@ static void nd_ns_input(
 	}
 	target = ip_addr_from_v6(p + ND_TARGET);
 	group = nd_group(&target);
-	if (ip_addr_is_multicast(&target) ||
+	if (!nd_may_be_target(&target) ||
 		(probe && (o.source || !ip_addr_equal(&rx->dst, &group)))) {
 		s->stats.rx_bad_header++;
 		return;
@@ -220,7 +226,7 @@ static void nd_na_input(
 	}
 	flags = load_be32(p + ND_FLAGS);
 	target = ip_addr_from_v6(p + ND_TARGET);
-	if (ip_addr_is_multicast(&target) ||
+	if (!nd_may_be_target(&target) ||
 		(ip_addr_is_multicast(&rx->dst) && (flags & ND_FLAG_SOLICITED))) {
 		s->stats.rx_bad_header++;
 		return;

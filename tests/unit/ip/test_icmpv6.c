@@ -132,13 +132,21 @@ static void errors_reach_the_transport(void **state)
 static void errors_that_make_no_sense_do_not(void **state)
 {
 	struct host *h = start();
+	struct ip_addr v4 = host_addr("10.0.0.1");
 
-#define ERROR ETH "60 00 00 00 00 00 3a 40" FROM TO "01 03 00 00 00 00 00 00"
+	assert_int_equal(ip_addr_add(h->ip, &v4, 24, h->now), 0);
+	host_run(h, 20 * SECOND);
+	host_forget(h);
+#define MAPPED "00 00 00 00 00 00 00 00 00 00 ff ff 0a 00 00 "
+#define ERROR  ETH "60 00 00 00 00 00 3a 40" FROM TO "01 03 00 00 00 00 00 00"
 	input_fixed(h, ERROR "60 00 00 00 05 b4 06 40" TO FAR "30 39 00 50 11 22 33", 0);
 	input_fixed(h, ERROR "60 00 00 00 05 b4 06 40" TO, 0);
 	input_fixed(h, ERROR "40 00 00 00 05 b4 06 40" TO FAR "30 39 00 50 11 22 33 44", 0);
 	input_fixed(h, ERROR "60 00 00 00 05 b4 06 40" FROM FAR "30 39 00 50 11 22 33 44", 0);
 	input_fixed(h, ERROR "60 00 00 00 05 b4 11 40" TO FAR "30 39 00 50 11 22 33 44", 0);
+	/* Our form of IPv4. */
+	input_fixed(h,
+		ERROR "60 00 00 00 05 b4 06 40" MAPPED "01" MAPPED "02 30 39 00 50 11 22 33 44", 0);
 	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FROM TO "01 07 00 00 00 00 00 00" QUOTE, 0);
 	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FROM TO "04 00 00 00 00 00 00 00" QUOTE, 0);
 	/* RFC 4443 section 2.4(a): of an unknown type, which we have no name for. */
@@ -147,7 +155,7 @@ static void errors_that_make_no_sense_do_not(void **state)
 	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FROM TO "02 00 00 00 00 00 04 ff" QUOTE, 0);
 	assert_int_equal(h->n_errors, 0);
 	host_expect_nothing(h);
-	assert_int_equal(ip_stack_stats(h->ip)->icmp_ignored, 8);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_ignored, 9);
 	assert_int_equal(ip_stack_stats(h->ip)->icmp_errors_rx, 1); /* UDP looks for its port */
 	host_free(h);
 }

@@ -88,6 +88,38 @@ static void foreign_or_broken_solicitations_are_not(void **state)
 	host_free(h);
 }
 
+/** An address of IPv4 in our form of it, ::ffff:10.0.0.1, and the one of a neighbour. */
+static void nothing_is_told_of_ipv4(void **state)
+{
+#define MAPPED "00 00 00 00 00 00 00 00 00 00 ff ff 0a 00 00 "
+	static const char *const targets[] = {MAPPED "01 ", MAPPED "02 "};
+	struct host *h = host_new_v6();
+	struct ip_addr a = host_addr("10.0.0.1"), b = host_addr("10.0.0.2");
+	struct ip_neighbour *n;
+
+	assert_int_equal(ip_addr_add(h->ip, &a, 24, h->now), 0);
+	host_run(h, 20 * SECOND);
+	n = neighbour_get(h->ip, &b, h->now);
+	assert_non_null(n);
+	host_run(h, SECOND);
+	host_forget(h);
+	for (unsigned i = 0; i < 2; i++) {
+		char text[512];
+
+		snprintf(text, sizeof text, ETH HEAD FD2 FD1 NS "%s" SLLA, targets[i]);
+		nd_frame_input(h, text, 0);
+		snprintf(text, sizeof text, ETH HEAD FD2 FD1 "88 00 00 00 60 00 00 00 %s" RIVAL,
+			targets[i]);
+		nd_frame_input(h, text, 0);
+		assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 2 * (i + 1));
+	}
+	host_expect_nothing(h);
+	assert_int_equal(ip_stack_stats(h->ip)->nd_conflicts, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->arp_conflicts, 0);
+	assert_int_not_equal(n->eth[5], 0x66);
+	host_free(h);
+}
+
 static void probes_of_others_are_answered_to_all(void **state)
 {
 	struct host *h = host_new_v6();
@@ -388,6 +420,7 @@ int main(void)
 		cmocka_unit_test(solicitation_is_answered_and_remembered),
 		cmocka_unit_test(unknown_options_are_ignored),
 		cmocka_unit_test(foreign_or_broken_solicitations_are_not),
+		cmocka_unit_test(nothing_is_told_of_ipv4),
 		cmocka_unit_test(probes_of_others_are_answered_to_all),
 		cmocka_unit_test(dad_solicits_and_announces),
 		cmocka_unit_test(dad_sees_the_other_prober),
