@@ -105,27 +105,6 @@ static void test_errors_name_who_gave_the_line(void **state)
 	unsetenv("UIWARP_SET_BY");
 }
 
-/* UIWARP_SET_BY is a variable like others: whatever stands there, no line is another's for it. */
-static void test_givers_are_not_believed(void **state)
-{
-	static const char *const other[] = {"", "8", "8 8", "8 8 ", "8 8 --set", "8 8 --config ",
-		"8 9 --config", "7 7 --config", "9 8 --config", "8  8 --config", "8 -1 --config",
-		"-1 8 --config", " 8 8 --config", "18446744073709551616 8 --config",
-		"8 8 UIWARP_SET UIWARP_SET UIWARP_SET UIWARP_SET UIWARP_SET UIWARP_SET UIWARP_SET"};
-	struct config_error e;
-	struct config c;
-
-	setenv("UIWARP_SET_BY", "8 0 --config", 1);
-	assert_int_equal(from(NULL, "mtu=none", &c, &e), -EINVAL);
-	assert_ptr_equal(strstr(e.text, "--config: "), e.text);
-	for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
-		setenv("UIWARP_SET_BY", other[i], 1);
-		assert_int_equal(from(NULL, "mtu=none", &c, &e), -EINVAL);
-		assert_ptr_equal(strstr(e.text, "UIWARP_SET: "), e.text);
-	}
-	unsetenv("UIWARP_SET_BY");
-}
-
 /* Neither with the first number nor with the last: it is told of when the slot is taken. */
 static void test_giver_of_what_is_wrong_with_one_slot(void **state)
 {
@@ -236,7 +215,6 @@ int main(void)
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_assignments),
 		cmocka_unit_test(test_errors_name_who_gave_the_line),
-		cmocka_unit_test(test_givers_are_not_believed),
 		cmocka_unit_test(test_giver_of_what_is_wrong_with_one_slot),
 		cmocka_unit_test(test_file_and_assignments),
 		cmocka_unit_test(test_slot_names),
