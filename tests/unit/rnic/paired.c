@@ -3,7 +3,9 @@
 
 #include "base/container_of.h"
 #include "rnic/conn.h"
+#include "rnic/pairing.h"
 #include "rnic/qp.h"
+#include "support/engine_round.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,6 +137,26 @@ void paired_connect(struct pair *p)
 	pair_advance(p, 100);
 	assert_true(qp_has_stream(p->a.qp));
 	assert_true(qp_has_stream(p->b.qp));
+}
+
+const struct pairing *paired_answer(struct pair *p)
+{
+	const struct pairing *b;
+
+	paired_rtr(&p->a);
+	paired_rtr(&p->b);
+	paired_rts(&p->a);
+	paired_rts(&p->b);
+	b = p->b.qp->pairing;
+	for (unsigned i = 0; i < 1000 && b->state != PAIRING_ANSWERED; i++) {
+		p->clock += PAIR_MS;
+		engine_round(&p->engine);
+		engine_lock(&p->engine);
+		llp_mem_step(p->mem);
+		engine_unlock(&p->engine);
+	}
+	assert_int_equal(b->state, PAIRING_ANSWERED);
+	return b;
 }
 
 void paired_expect_retries(struct side *s)

@@ -32,6 +32,8 @@ void paired_rts_with(const struct side *s, uint32_t psn);
 void paired_rts(const struct side *s);
 /** Both to RTS, and their stream. */
 void paired_connect(struct pair *p);
+/** Both to RTS, until B has answered and no further. @return B's pairing. */
+const struct pairing *paired_answer(struct pair *p);
 
 /** A start-up frame of a host without an RNIC, all right but perhaps for its data. @return its
  * length. */

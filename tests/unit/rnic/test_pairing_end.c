@@ -120,19 +120,7 @@ static void test_peer_speaks_too_late(void **state)
 
 	p.quiet = true;
 	paired_recv(&p.b, 2);
-	paired_rtr(&p.a);
-	paired_rtr(&p.b);
-	paired_rts(&p.a);
-	paired_rts(&p.b);
-	b = p.b.qp->pairing;
-	for (unsigned i = 0; i < 1000 && b->state != PAIRING_ANSWERED; i++) {
-		p.clock += PAIR_MS;
-		engine_round(&p.engine);
-		engine_lock(&p.engine);
-		llp_mem_step(p.mem);
-		engine_unlock(&p.engine);
-	}
-	assert_int_equal(b->state, PAIRING_ANSWERED);
+	b = paired_answer(&p);
 	for (unsigned i = 0; i < 11000; i++) {
 		p.clock += PAIR_MS;
 		engine_round(&p.engine);

@@ -157,19 +157,7 @@ static void test_end_is_told_before_the_stream(void **state)
 	const struct pairing *b;
 
 	p.quiet = true;
-	paired_rtr(&p.a);
-	paired_rtr(&p.b);
-	paired_rts(&p.a);
-	paired_rts(&p.b);
-	b = p.b.qp->pairing;
-	for (unsigned i = 0; i < 1000 && b->state != PAIRING_ANSWERED; i++) {
-		p.clock += PAIR_MS;
-		engine_round(&p.engine);
-		engine_lock(&p.engine);
-		llp_mem_step(p.mem);
-		engine_unlock(&p.engine);
-	}
-	assert_int_equal(b->state, PAIRING_ANSWERED);
+	b = paired_answer(&p);
 	engine_lock(&p.engine);
 	pairing_peer_closing(p.b.qp->pairing);
 	engine_unlock(&p.engine);
