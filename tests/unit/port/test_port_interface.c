@@ -105,6 +105,21 @@ static struct port *open_with_link(const char *driver, const char *interface)
 	return p;
 }
 
+/** One over @p tap whose carrier Linux counts. */
+static struct port *open_with_count(int *tap)
+{
+	char name[IFNAMSIZ];
+
+	*tap = make_tap(name, 0);
+	set_carrier(*tap, 1);
+	if (!sysfs_has(name)) {
+		close(*tap);
+		skip();
+	}
+	set_up(name, true);
+	return open_with_link("net_af_packet0", name);
+}
+
 /** With the TAP its interface goes. */
 static void close_with_tap(struct port *p, int tap)
 {
@@ -173,17 +188,9 @@ static void a_link_that_has_changed_carries_all_the_same(void **state)
 /** It is told of as any that was down for longer. */
 static void a_carrier_that_is_back_at_the_next_look(void **state)
 {
-	char name[IFNAMSIZ];
-	int tap = make_tap(name, 0);
-	struct port *p;
+	int tap;
+	struct port *p = open_with_count(&tap);
 
-	set_carrier(tap, 1);
-	if (!sysfs_has(name)) {
-		close(tap);
-		skip();
-	}
-	set_up(name, true);
-	p = open_with_link("net_af_packet0", name);
 	assert_true(port_watch(p));
 	set_carrier(tap, 0);
 	set_carrier(tap, 1);
@@ -217,17 +224,9 @@ static void an_interface_that_is_back_at_the_next_look(void **state)
 /** Each end counts once, in however many ways it is seen, and no return does. */
 static void counts_the_ends_of_a_carrier(void **state)
 {
-	char name[IFNAMSIZ];
-	int tap = make_tap(name, 0);
-	struct port *p;
+	int tap;
+	struct port *p = open_with_count(&tap);
 
-	set_carrier(tap, 1);
-	if (!sysfs_has(name)) {
-		close(tap);
-		skip();
-	}
-	set_up(name, true);
-	p = open_with_link("net_af_packet0", name);
 	assert_int_equal(port_link_downs(p), 0);
 	for (unsigned n = 1; n <= 3; n++) {
 		set_carrier(tap, 0);
