@@ -15,6 +15,15 @@ die() {
 	exit 1
 }
 
+# Where python3 is the script of a version manager, it looks for the real one at each start, for longer
+# than most of ours run: that one's directory comes first then.
+direct_python() {
+	local python begin=''
+	python=$(type -P python3) && read -rN 2 begin <"$python" && [[ $begin == '#!' ]] || return 0
+	python=$(python3 -c 'import sys; print(sys.executable)') && PATH=${python%/*}:$PATH
+}
+direct_python
+
 is_root() {
 	[[ $(id -u) -eq 0 ]]
 }
