@@ -8,6 +8,7 @@
 #include "link.h"
 
 #include <err.h>
+#include <rte_mbuf.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,6 +14,7 @@
 #include "base/argument.h"
 
 #include <argp.h>
+#include <rte_mbuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <rte_mbuf.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

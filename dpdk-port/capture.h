@@ -12,9 +12,9 @@
 
 #include "base/log.h"
 
-#include <rte_mbuf.h>
 #include <stdint.h>
 
+struct rte_mbuf;
 struct capture;
 
 enum capture_direction { CAPTURE_IN = 1, CAPTURE_OUT = 2 }; /* of epb_flags, section 4.3.1 */

@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/guarded.h"
 
+#include <rte_mbuf.h>
 #include <string.h>
 
 enum block_type {

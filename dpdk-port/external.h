@@ -7,9 +7,11 @@
 #ifndef DPDK_PORT_EXTERNAL_H
 #define DPDK_PORT_EXTERNAL_H
 
-#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct rte_mbuf;
+struct rte_mempool;
 
 /**
  * Why a device cannot. It must read any memory that it is allowed to, by the process's own

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
+#include <rte_common.h>
 #include <rte_kvargs.h>
 #include <stdarg.h>
 #include <stdio.h>

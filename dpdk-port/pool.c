@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -3,9 +3,10 @@
 #ifndef DPDK_PORT_POOL_H
 #define DPDK_PORT_POOL_H
 
-#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct rte_mempool;
 
 #define POOL_DEFAULT_MIB 64
 

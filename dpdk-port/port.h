@@ -11,10 +11,12 @@
 
 #include "base/log.h"
 
-#include <rte_mbuf.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+struct rte_mbuf;
+struct rte_mempool;
 struct port;
 struct capture;
 

@@ -13,9 +13,10 @@
 #ifndef DPDK_PORT_TSO_H
 #define DPDK_PORT_TSO_H
 
-#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct rte_mbuf;
 
 /** Segments in a chain, at most. */
 #define TSO_SEGMENTS_MAX 64

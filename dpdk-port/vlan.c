@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 
+#include <rte_mbuf.h>
 #include <string.h>
 
 #define VLAN_ADDRESSES 12 /* the two before the tag */

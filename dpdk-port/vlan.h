@@ -7,9 +7,10 @@
 #ifndef DPDK_PORT_VLAN_H
 #define DPDK_PORT_VLAN_H
 
-#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct rte_mbuf;
 
 #define VLAN_TAG_LEN 4
 #define VLAN_ID_MAX  4094

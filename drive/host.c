@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <rte_errno.h>
+#include <rte_mbuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

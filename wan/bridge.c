@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <rte_mbuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
 #include "ip/cksum.h"
 
 #include <rte_ether.h>
+#include <rte_mbuf.h>
 
 #define ETH_LEN   14u
 #define TAG_LEN   4u

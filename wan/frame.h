@@ -6,6 +6,8 @@
 #include <rte_mbuf.h>
 #include <stdbool.h>
 
+struct rte_mbuf;
+
 /**
  * Prepare a received frame for sending: clear offloads, and restore a VLAN tag that the port has
  * stripped.

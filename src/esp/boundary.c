@@ -12,6 +12,7 @@
 #include "ip/udp_wire.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -11,6 +11,7 @@
 #include "ud/datagram.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 #define NET_UD_IP_LEN  40 /* the larger header */
 #define NET_UD_UDP_LEN 8

@@ -6,6 +6,7 @@
 #include "host/idle.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

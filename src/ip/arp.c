@@ -4,6 +4,8 @@
 #include "ip/arp_wire.h"
 #include "ip/packet.h"
 
+#include <rte_mbuf.h>
+
 static const uint8_t arp_broadcast[ETH_ADDR_LEN] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
 struct arp_message {

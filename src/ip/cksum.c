@@ -3,6 +3,8 @@
 
 #include "ip/ip.h"
 
+#include <rte_mbuf.h>
+
 /** Up to here, headers mostly, a sum takes no longer than the choice of a kernel. */
 #define CKSUM_SHORT 64
 

@@ -10,7 +10,7 @@
 
 #include "base/cksum_plain.h"
 
-#include <rte_mbuf.h>
+struct rte_mbuf;
 
 /** The sum of @p len bytes. If @p len is odd, a zero byte is added. */
 uint64_t cksum_bytes(const void *data, size_t len);

@@ -11,6 +11,7 @@
 #include "ip/stack.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 #include <string.h>
 
 enum { ECHO_ID = ICMP_BODY, ECHO_SEQUENCE = ICMP_BODY + 2 };

@@ -6,6 +6,7 @@
 #include "ip/mld.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 #define GROUP_SCOPE_HOST 1 /* RFC 4291 section 2.7: interface-local */
 

@@ -10,6 +10,8 @@
 #include "ip/packet.h"
 #include "ip/secure.h"
 
+#include <rte_mbuf.h>
+
 #define TOKENS_MAX     50                          /* errors in one burst */
 #define TOKENS_NS      UINT64_C(10000000)          /* one more each 10 ms */
 #define ICMP_QUOTE_MAX (576 - IPV4_LEN - ICMP_LEN) /* RFC 1812 section 4.3.2.3 */

@@ -7,6 +7,8 @@
 #include "ip/nd.h"
 #include "ip/packet.h"
 
+#include <rte_mbuf.h>
+
 #define ICMPV6_QUOTE_MAX (IPV6_MIN_MTU - IPV6_LEN - ICMP_LEN) /* RFC 4443 section 2.4(c) */
 #define ICMPV6_HEAD_MAX  1500 /* a query may have as many sources as fit a frame */
 

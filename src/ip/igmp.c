@@ -8,6 +8,8 @@
 #include "ip/packet.h"
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
+
 #define SECOND          UINT64_C(1000000000)
 #define TENTH           (SECOND / 10)
 #define IGMP_TTL        1

@@ -8,6 +8,7 @@
 #include "ip/stack.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 #include <stdlib.h>
 
 int ip_stack_create(const struct ip_stack_config *cfg, uint64_t now, struct ip_stack **out)

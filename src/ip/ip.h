@@ -15,10 +15,11 @@
 #include "base/timer.h"
 #include "ip/ipsec.h"
 
-#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+struct rte_mbuf;
+struct rte_mempool;
 struct ip_stack;
 struct ip_neighbour;
 

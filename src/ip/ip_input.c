@@ -7,6 +7,8 @@
 #include "ip/packet.h"
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
+
 bool ip_l4_cksum_unfilled(
 	struct ip_stack *s, const struct ip_rx *rx, uint8_t proto, const struct rte_mbuf *m)
 {

@@ -9,6 +9,7 @@
 #include "ip/secure.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 /* The transport left its checksum to us: by the port, by software, or not at all in a loop. */
 static inline void ip_fill_l4_cksum(const struct ip_transport *t, const struct ip_path *p,

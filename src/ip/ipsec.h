@@ -9,10 +9,11 @@
 
 #include "base/ip_addr.h"
 
-#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct rte_mbuf;
 
 /** What policies select packets by (RFC 4301 section 4.4.1.1). */
 struct ip_flow {

@@ -9,6 +9,8 @@
 #include "ip/reassembly.h"
 #include "ip/secure.h"
 
+#include <rte_mbuf.h>
+
 #define L4_HEAD 60 /* what transports find contiguous */
 
 /* RFC 1122 section 3.2.1.8: what we need not understand is skipped; source routes are refused. */

@@ -8,6 +8,8 @@
 #include "ip/reassembly.h"
 #include "ip/secure.h"
 
+#include <rte_mbuf.h>
+
 #define L4_HEAD          60  /* what transports find contiguous */
 #define EXT_MAX          8   /* extension headers of one packet */
 #define EXT_LEN_MAX      512 /* bytes of them together */

@@ -7,6 +7,8 @@
 #include "ip/ipv6.h"
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
+
 #define SECOND         UINT64_C(1000000000)
 #define MILLISECOND    UINT64_C(1000000)
 #define MLD_TTL        1 /* RFC 3810 section 5 */

@@ -8,6 +8,8 @@
 #include "ip/packet.h"
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
+
 #define ND_OPTIONS_MAX 32 /* of one message; more are not looked at */
 
 static const struct ip_addr nd_unspecified;

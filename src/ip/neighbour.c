@@ -10,6 +10,7 @@
 #include "ip/stack.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 #define SECOND UINT64_C(1000000000)
 

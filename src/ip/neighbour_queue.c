@@ -2,6 +2,8 @@
 #include "ip/neighbour_priv.h"
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
+
 unsigned neighbour_take_queue(struct ip_neighbour *n, struct rte_mbuf *to[NEIGHBOUR_QUEUE])
 {
 	unsigned queued = n->queued;

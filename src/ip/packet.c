@@ -3,6 +3,8 @@
 
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
+
 struct rte_mbuf *packet_new(struct ip_stack *s)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(s->cfg.pool);

@@ -5,6 +5,8 @@
 
 #include "ip/ip.h"
 
+#include <rte_mbuf.h>
+
 /** An empty packet from the stack's pool, with a headroom of at least IP_HEADROOM; or NULL. */
 struct rte_mbuf *packet_new(struct ip_stack *s);
 

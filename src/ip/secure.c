@@ -8,6 +8,7 @@
 #include "ip/udp_wire.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 #include <stdlib.h>
 
 #define ESP_PROTO_NUMBER 50

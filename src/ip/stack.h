@@ -14,6 +14,8 @@
 #include "ip/route.h"
 #include "ip/udp.h"
 
+#include <rte_mbuf.h>
+
 #define IP_DEFAULT_TTL 64
 #define IP_LOOP_SIZE   2048 /* a power of two */
 

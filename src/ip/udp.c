@@ -8,6 +8,7 @@
 #include "ip/udp_wire.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 #define UDP_GROUP_TTL 1 /* RFC 1112 section 6.1 */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/buffer.h"
 
+#include <rte_mempool.h>
+
 /**
  * No path carries more than this, 256 Gbit/s. Between two processes of one machine nothing is ever
  * lost. Windows would grow without end there, and the queue would only leave the caches.

@@ -12,6 +12,10 @@
 #include "tcp/sendq.h"
 #include "tcp/stack.h"
 
+#include <errno.h>
+#include <rte_branch_prediction.h>
+#include <rte_common.h>
+
 /** LISTEN is not among them: a listener is a thing of its own (listen.h). */
 enum tcp_state {
 	TCP_CLOSED,

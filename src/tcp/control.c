@@ -8,6 +8,7 @@
 #include "tcp/timers.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 /** RFC 5961 section 7's figures, per connection. */
 #define CHALLENGES          10

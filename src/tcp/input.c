@@ -6,6 +6,8 @@
 #include "tcp/control.h"
 #include "tcp/ecn.h"
 #include "tcp/listen.h"
+#include "tcp/mbuf.h"
+#include "tcp/mbuf_cache.h"
 
 /** What was made of a segment's text while it was summed. */
 struct tcp_rcv_crc {

@@ -3,6 +3,8 @@
 #include "tcp/control.h"
 #include "tcp/input.h"
 #include "tcp/llp_ops.h"
+#include "tcp/mbuf.h"
+#include "tcp/mbuf_cache.h"
 #include "tcp/timers.h"
 #include "tcp/unread.h"
 

@@ -8,6 +8,7 @@
 #include "tcp/timers.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 static void tcp_rcv_tell_connected(struct tcp_conn *c)
 {

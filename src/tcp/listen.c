@@ -8,6 +8,7 @@
 #include "tcp/input.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 #include <stdlib.h>
 
 /** RFC 1122 section 4.2.2.13's increment between incarnations, as 4.4BSD. */

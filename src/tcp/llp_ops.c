@@ -8,6 +8,7 @@
 #include "tcp/external.h"
 #include "tcp/input.h"
 #include "tcp/listen.h"
+#include "tcp/mbuf.h"
 #include "tcp/output.h"
 #include "tcp/timers.h"
 

@@ -12,20 +12,10 @@
 #ifndef TCP_MBUF_CACHE_H
 #define TCP_MBUF_CACHE_H
 
+#include "tcp/mbuf_cache_state.h"
+
 #include <rte_mbuf.h>
 #include <stdbool.h>
-
-/** Worth a wait, when the round ends. */
-#define TCP_MBUF_CACHE_ENOUGH 64
-/** Room for that, for one of each packet of a burst, and for a few ACKs of many. */
-#define TCP_MBUF_CACHE_MAX 128
-
-/** Zero-initialised is empty. */
-struct tcp_mbuf_cache {
-	struct rte_mbuf *spare; /**< as the pool gives it; NULL: none */
-	unsigned n;
-	struct rte_mbuf *m[TCP_MBUF_CACHE_MAX];
-};
 
 /** Give back all that was acknowledged. */
 static inline void tcp_mbuf_cache_give_back(struct tcp_mbuf_cache *b)

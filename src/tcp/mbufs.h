@@ -14,8 +14,10 @@
 
 #include "llp/llp.h"
 
-#include <rte_mbuf.h>
 #include <stdint.h>
+
+struct rte_mbuf;
+struct rte_mempool;
 
 /** Pieces up to this are always worth a copy; larger ones only when the list is long. */
 #define TCP_PIECE_SMALL 256
@@ -26,37 +28,6 @@ struct tcp_mbufs {
 	struct rte_mbuf *first, *last;
 	uint32_t count, bytes;
 };
-
-/**
- * The CRC32c of a received packet's first bytes of text, if it was made while they were summed
- * (llp_iov). It is where a port may leave the packet's hash, which we do not use, with the place of
- * the text: so it is forgotten where that is cut off in front. Who cuts off at the end forgets it.
- */
-static inline void tcp_mbuf_set_crc(struct rte_mbuf *m, uint32_t len, uint32_t crc)
-{
-	m->hash.fdir.lo = m->data_off | len << 16;
-	m->hash.fdir.hi = crc;
-}
-
-/** Nothing is known of any mbuf of the chain @p m. */
-static inline void tcp_mbuf_forget_crc(struct rte_mbuf *m)
-{
-	for (; m; m = m->next)
-		m->hash.fdir.lo = 0;
-}
-
-/** The text of one mbuf, and what is known of it. */
-static inline struct llp_iov tcp_mbuf_iov(const struct rte_mbuf *m)
-{
-	struct llp_iov v = {.base = rte_pktmbuf_mtod(m, const uint8_t *), .len = m->data_len};
-	uint32_t known = m->hash.fdir.lo;
-
-	if ((uint16_t)known == m->data_off && known >> 16 <= m->data_len) {
-		v.crc_len = known >> 16;
-		v.crc = m->hash.fdir.hi;
-	}
-	return v;
-}
 
 /** Append the text of the packet @p m, a chain perhaps; owns it. */
 void tcp_mbufs_push(struct tcp_mbufs *l, struct rte_mbuf *m);

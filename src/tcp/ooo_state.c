@@ -2,6 +2,7 @@
 #include "tcp/ooo_state.h"
 
 #include "tcp/conn.h"
+#include "tcp/mbuf.h"
 
 #include <stdlib.h>
 

@@ -7,6 +7,7 @@
 #include "tcp/external.h"
 #include "tcp/input.h"
 #include "tcp/loss.h"
+#include "tcp/mbuf.h"
 #include "tcp/pmtu.h"
 #include "tcp/segment.h"
 #include "tcp/timers.h"

@@ -5,6 +5,7 @@
 #include "tcp/buffer.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 _Static_assert(RTE_PKTMBUF_HEADROOM >= IP_HEADROOM + TCP_HEADER_MAX, "headers fit the headroom");
 

@@ -4,6 +4,8 @@
 #include "base/digest.h"
 #include "base/guarded.h"
 #include "llp/llp.h"
+#include "tcp/mbuf.h"
+#include "tcp/mbuf_cache.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,13 +14,16 @@
 #ifndef TCP_SENDQ_H
 #define TCP_SENDQ_H
 
-#include "tcp/mbuf_cache.h"
 #include "tcp/seq.h"
 
-#include <rte_mbuf.h>
+#include <rte_branch_prediction.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct rte_mbuf;
+struct rte_mempool;
+struct tcp_mbuf_cache;
 
 enum {
 	TCP_REC_FIN = 1, /**< the FIN is behind its text; without text there is no mbuf */
@@ -118,20 +121,6 @@ static inline uint32_t tcp_record_space(const struct tcp_record *r)
 static inline uint32_t tcp_record_end(const struct tcp_record *r)
 {
 	return r->seq + tcp_record_space(r);
-}
-
-/** So many bytes of its text, which was not sent yet, are in its first mbuf. */
-static inline uint32_t tcp_record_head(const struct tcp_record *r)
-{
-	if (!(r->flags & TCP_REC_EXTERNAL))
-		return r->len;
-	return (uint32_t)r->len - r->m->next->data_len - r->m->next->next->data_len;
-}
-
-/** Not of an external one. */
-static inline uint8_t *tcp_record_text(const struct tcp_record *r)
-{
-	return (uint8_t *)r->m->buf_addr + r->off;
 }
 
 /**

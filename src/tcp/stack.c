@@ -8,6 +8,7 @@
 #include "tcp/input.h"
 #include "tcp/listen.h"
 #include "tcp/llp_ops.h"
+#include "tcp/mbuf_cache.h"
 #include "tcp/output.h"
 #include "tcp/stall.h"
 #include "tcp/tcp_wire.h"

@@ -8,7 +8,7 @@
 #include "tcp/cc.h"
 #include "tcp/conn_pool.h"
 #include "tcp/cookies.h"
-#include "tcp/mbuf_cache.h"
+#include "tcp/mbuf_cache_state.h"
 #include "tcp/ports.h"
 #include "tcp/synq.h"
 #include "tcp/table.h"

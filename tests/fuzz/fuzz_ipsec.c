@@ -13,6 +13,7 @@
 #include "ip_host.h"
 #include "support/plain_sum.h"
 
+#include <rte_mbuf.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -11,6 +11,8 @@
 #include "tcp/stack.h"
 #include "tcp/tcp.h"
 
+#include <rte_mbuf.h>
+
 #define MS        UINT64_C(1000000)
 #define PORT      5000
 #define RPORT     40000

@@ -6,6 +6,8 @@
 #include "support/eal.h"
 #include "support/plain_sum.h"
 
+#include <rte_mbuf.h>
+
 #define RUNS_MAX 20000
 #define SERVICE  3935
 

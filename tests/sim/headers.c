@@ -8,6 +8,8 @@
 #include "ip/ipv6_wire.h"
 #include "tcp/tcp_wire.h"
 
+#include <rte_mbuf.h>
+
 static bool find_v4(struct sim_headers *h, uint32_t len)
 {
 	const uint8_t *p = h->frame + h->l3;

@@ -6,9 +6,10 @@
 #ifndef TESTS_SIM_HEADERS_H
 #define TESTS_SIM_HEADERS_H
 
-#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct rte_mbuf;
 
 /** Offsets from the frame's beginning. */
 struct sim_headers {

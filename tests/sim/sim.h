@@ -13,9 +13,10 @@
 #include "base/random.h"
 #include "sim/event.h"
 
-#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct rte_mempool;
 
 #define SIM_US UINT64_C(1000)
 #define SIM_MS UINT64_C(1000000)

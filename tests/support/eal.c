@@ -2,6 +2,7 @@
 #include "support/eal.h"
 
 #include <rte_eal.h>
+#include <rte_mbuf.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,8 @@
 #ifndef TESTS_SUPPORT_EAL_H
 #define TESTS_SUPPORT_EAL_H
 
-#include <rte_mbuf.h>
+struct rte_mbuf;
+struct rte_mempool;
 
 /** Start the EAL once per process, with 256 MiB of ordinary memory. Exits with a message on
  * failure. */

@@ -5,6 +5,7 @@
 #include "support/plain_sum.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 

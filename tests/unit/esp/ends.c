@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "support/eal.h"
 
+#include <rte_mbuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,6 +12,7 @@
 #include "support/plain_sum.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>

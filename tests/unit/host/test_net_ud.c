@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Datagrams of UD queue pairs over both kinds of port, and from where they are taken. */
 #include <arpa/inet.h>
+#include <rte_mbuf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

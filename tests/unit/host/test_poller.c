@@ -4,6 +4,7 @@
 #include "host/poller.h"
 
 #include <poll.h>
+#include <rte_mbuf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

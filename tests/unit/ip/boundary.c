@@ -5,6 +5,8 @@
 #include "ip/stack.h"
 #include "support/eal.h"
 
+#include <rte_mbuf.h>
+
 struct boundary boundary;
 
 /** With a link's header in front. Lengths and checksums of a whole header are filled in. */

@@ -7,6 +7,7 @@
 #include "support/plain_sum.h"
 
 #include <ctype.h>
+#include <rte_mbuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -4,6 +4,8 @@
 #include "base/bytes.h"
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
+
 int local_case_add(struct host *h, const char *text, unsigned len)
 {
 	struct ip_addr a = host_addr(text);

@@ -4,6 +4,8 @@
 #include "base/bytes.h"
 #include "ip/cksum.h"
 
+#include <rte_mbuf.h>
+
 struct rte_mbuf *pattern_segment(struct host *h, uint32_t n, struct ip_text_sum *text)
 {
 	struct rte_mbuf *m = host_segment(h, PATTERN_HEAD + PATTERN_TEXT);

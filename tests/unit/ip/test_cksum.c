@@ -3,6 +3,8 @@
 #include "ip/cksum.h"
 #include "support/eal.h"
 
+#include <rte_mbuf.h>
+
 static struct rte_mbuf *chain(struct host *h, const uint8_t *p, unsigned len, unsigned piece)
 {
 	struct rte_mbuf *m = NULL;

@@ -3,6 +3,7 @@
 #include "ip/echo.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 #define ETH     "02 00 00 00 00 01 02 00 00 00 00 02 08 00 "
 #define ETH_OUT "02 00 00 00 00 02 02 00 00 00 00 01 08 00 "

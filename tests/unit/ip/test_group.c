@@ -6,6 +6,7 @@
 #include "support/eal.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 #define PORT 61652
 

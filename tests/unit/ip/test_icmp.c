@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "ip/icmp.h"
 
+#include <rte_mbuf.h>
 #include <stdio.h>
 
 #define ETH     "02 00 00 00 00 01 02 00 00 00 00 02 08 00 "

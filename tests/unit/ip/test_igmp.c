@@ -5,6 +5,8 @@
 #include "base/bytes.h"
 #include "ip/igmp_wire.h"
 
+#include <rte_mbuf.h>
+
 #define ALL_SYSTEMS "e0 00 00 01"
 #define ALL_ROUTERS "e0 00 00 02"
 #define GROUP       "ef 01 02 03"

@@ -3,6 +3,8 @@
 #include "ip/packet.h"
 #include "ip_case.h"
 
+#include <rte_mbuf.h>
+
 /** UDP: its checksum is elsewhere, its header of one length, and the port knows TCP alone. */
 static void transport_says_where_its_checksum_is(void **state)
 {

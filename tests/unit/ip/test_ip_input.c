@@ -5,6 +5,8 @@
 #include "ip_case.h"
 #include "support/eal.h"
 
+#include <rte_mbuf.h>
+
 static void own_addresses_are_looped(void **state)
 {
 	struct host *h = host_new_v4();

@@ -7,6 +7,7 @@
 #include "support/eal.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 static void send_waits_for_the_neighbour(void **state)
 {

@@ -5,6 +5,7 @@
 #include "pattern.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 static void send_alike_makes_the_same_frames(
 	struct host *h, const char *dst, const struct bytes *reply)

@@ -4,6 +4,8 @@
 #include "base/bytes.h"
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
+
 #define ETH     "02 00 00 00 00 01 02 00 00 00 00 02 08 00 "
 #define SEGMENT "00 01 00 02 00 00 00 03 00 00 00 04 50 02 10 00 00 00 00 00 "
 

@@ -3,6 +3,8 @@
 
 #include "base/bytes.h"
 
+#include <rte_mbuf.h>
+
 #define ETH     "02 00 00 00 00 01 02 00 00 00 00 02 86 dd "
 #define FROM    "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02 "
 #define TO      "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01 "

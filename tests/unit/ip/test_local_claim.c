@@ -5,6 +5,7 @@
 #include "ip/stack.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 static void duplicate_ipv6_address_is_given_up(void **state)
 {

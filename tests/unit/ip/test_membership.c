@@ -7,6 +7,7 @@
 #include "ip/stack.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 #define HEAD 62
 

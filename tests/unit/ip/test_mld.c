@@ -4,6 +4,8 @@
 #include "base/bytes.h"
 #include "support/plain_sum.h"
 
+#include <rte_mbuf.h>
+
 #define ALL    "ff 02 00 00 00 00 00 00 00 00 00 00 00 00 00 01 "
 #define LL2    "fe 80 00 00 00 00 00 00 00 00 00 00 00 00 00 02 "
 #define LL_US  "fe 80 00 00 00 00 00 00 00 00 00 ff fe 00 00 01 "

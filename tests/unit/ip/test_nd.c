@@ -5,6 +5,7 @@
 #include "ip/nd.h"
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
 #include <stdio.h>
 
 /* Reports of groups, which go between: test_mld.c has them. */

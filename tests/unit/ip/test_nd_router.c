@@ -6,6 +6,7 @@
 #include "ip/stack.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 #include <stdio.h>
 
 static void routers_are_solicited(void **state)

@@ -5,6 +5,7 @@
 #include "ip/nd.h"
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
 #include <stdio.h>
 
 /* RFC 4861 section 7.2.5: an advertisement that does not change the entry. */

@@ -3,6 +3,7 @@
 #include "neighbour_case.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 #define POLL                                                                \
 	"02 00 00 00 00 02 02 00 00 00 00 01 08 06 00 01 08 00 06 04 00 01" \

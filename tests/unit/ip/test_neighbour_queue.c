@@ -5,6 +5,8 @@
 #include "neighbour_case.h"
 #include "support/eal.h"
 
+#include <rte_mbuf.h>
+
 static void queue_keeps_the_youngest(void **state)
 {
 	struct host *h = host_new_v4();

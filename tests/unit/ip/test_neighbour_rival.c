@@ -6,6 +6,8 @@
 #include "ip/ipv6_wire.h"
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
+
 #define OWNER  2
 #define FORGER 9
 #define THIRD  7

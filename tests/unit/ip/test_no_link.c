@@ -5,6 +5,8 @@
 #include "host.h"
 #include "ip/stack.h"
 
+#include <rte_mbuf.h>
+
 /* Frame literals have a link header for fix_v4() and fix_v6(), which is taken off here. */
 #define ETH    "02 00 00 00 00 01 02 00 00 00 00 02 86 dd "
 #define FD1    "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01 "

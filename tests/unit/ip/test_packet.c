@@ -3,6 +3,8 @@
 #include "ip/packet.h"
 #include "support/eal.h"
 
+#include <rte_mbuf.h>
+
 static struct rte_mbuf *numbered(struct host *h, unsigned len, unsigned piece)
 {
 	struct rte_mbuf *m = NULL;

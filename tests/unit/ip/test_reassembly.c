@@ -4,6 +4,8 @@
 #include "base/bytes.h"
 #include "support/eal.h"
 
+#include <rte_mbuf.h>
+
 /* A TCP "segment" of LEN bytes, byte i is i * 7, cut into fragments. */
 #define LEN 2800
 

@@ -8,6 +8,7 @@
 #include "pattern.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 #define WRONG_SPI "00 00 10 02 00 00 00 07 "
 #define UDP       "11 94 11 95 04 00 00 00 "

@@ -2,6 +2,7 @@
 /** What is received across the IPsec boundary, and what comes out of it is received again. */
 #include "boundary.h"
 
+#include <rte_mbuf.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "support/plain_sum.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 #define PORT 3935 /* 0f 5f */
 

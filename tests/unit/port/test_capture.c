@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <rte_mbuf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -2,6 +2,7 @@
 #include "dpdk-port/capture_block.h"
 #include "support/eal.h"
 
+#include <rte_mbuf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

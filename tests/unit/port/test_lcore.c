@@ -4,6 +4,7 @@
 #include "support/eal.h"
 
 #include <pthread.h>
+#include <rte_mbuf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,6 +3,7 @@
 #include "support/eal.h"
 
 #include <rte_errno.h>
+#include <rte_mbuf.h>
 #include <rte_memory.h>
 #include <setjmp.h>
 #include <stdarg.h>

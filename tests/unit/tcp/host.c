@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
 
+#include <rte_mbuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 

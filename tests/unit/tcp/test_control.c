@@ -3,6 +3,8 @@
 
 #include "tcp/control.h"
 
+#include <rte_mbuf.h>
+
 static struct host h;
 static struct peer p;
 static struct tcp_conn *c;

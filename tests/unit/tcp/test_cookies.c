@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <rte_mbuf.h>
 
 #define ALL_OPTIONS (TCP_HAS_MSS | TCP_HAS_TS | TCP_HAS_WSCALE | TCP_HAS_SACK_PERMITTED)
 

@@ -5,6 +5,8 @@
 #include "tcp/buffer.h"
 #include "tcp/input.h"
 
+#include <rte_mbuf.h>
+
 static struct host h, other;
 static struct peer p;
 static struct tcp_conn *c;

@@ -4,6 +4,8 @@
 #include "base/digest.h"
 #include "base/prng.h"
 
+#include <rte_mbuf.h>
+
 static struct host h;
 static struct peer p;
 

@@ -2,6 +2,8 @@
 /* What a user queues: room for it, and its positions. */
 #include "host.h"
 
+#include <rte_mbuf.h>
+
 static struct host h;
 static struct peer p;
 static struct tcp_conn *c;

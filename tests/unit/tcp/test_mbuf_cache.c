@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
+#include "tcp/mbuf_cache.h"
 
 static void test_gives_back_one_reference_of_each(void **state)
 {

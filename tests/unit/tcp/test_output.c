@@ -2,6 +2,8 @@
 /* Records that become segments. */
 #include "host.h"
 
+#include <rte_mbuf.h>
+
 static struct host h;
 static struct peer p;
 static struct tcp_conn *c;

@@ -4,6 +4,8 @@
 
 #include "tcp/ecn.h"
 
+#include <rte_mbuf.h>
+
 static struct host h;
 static struct peer p;
 static struct tcp_conn *c;

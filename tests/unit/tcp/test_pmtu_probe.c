@@ -6,6 +6,7 @@
 #include "tcp/pmtu.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 
 #define OPTIONS (TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED)
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
 
+#include <rte_mbuf.h>
+
 static struct rte_mempool *pool;
 static struct tcp_ooo o;
 static struct tcp_sack_out s;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/prng.h"
 #include "host.h"
+#include "tcp/mbuf.h"
 
 static struct rte_mempool *pool;
 

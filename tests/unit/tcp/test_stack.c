@@ -3,6 +3,7 @@
 #include "host.h"
 
 #include <errno.h>
+#include <rte_mbuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -4,6 +4,8 @@
 #include "tcp/listen.h"
 #include "tcp/synq.h"
 
+#include <rte_mbuf.h>
+
 static struct host h;
 static struct tcp_listener *l;
 

@@ -3,6 +3,7 @@
 
 #include "support/eal.h"
 
+#include <rte_mbuf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
