@@ -20,7 +20,8 @@ die() {
 direct_python() {
 	local python begin=''
 	python=$(type -P python3) && read -rN 2 begin <"$python" && [[ $begin == '#!' ]] || return 0
-	python=$(python3 -c 'import sys; print(sys.executable)') && PATH=${python%/*}:$PATH
+	python=$(python3 -c 'import sys; print(sys.executable)') || return 0
+	PATH=${python%/*}:$PATH
 }
 direct_python
 
