@@ -17,6 +17,9 @@
 #include <rte_mbuf.h>
 #include <stdbool.h>
 
+/** Worth a wait, when the round ends. */
+#define TCP_MBUF_CACHE_ENOUGH 64
+
 /** Give back all that was acknowledged. */
 static inline void tcp_mbuf_cache_give_back(struct tcp_mbuf_cache *b)
 {

@@ -5,9 +5,8 @@
 
 struct rte_mbuf;
 
-/** Worth a wait, when the round ends. */
-#define TCP_MBUF_CACHE_ENOUGH 64
-/** Room for that, for one of each packet of a burst, and for a few ACKs of many. */
+/** Room for those that are worth a wait (mbuf_cache.h), for one of each packet of a burst, and for
+ * a few ACKs of many. */
 #define TCP_MBUF_CACHE_MAX 128
 
 /** Zero-initialised is empty. */

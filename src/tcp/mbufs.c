@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/mbufs.h"
+
 #include "tcp/mbuf.h"
 
 #include <string.h>

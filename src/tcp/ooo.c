@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/ooo.h"
+
 #include "tcp/mbuf.h"
 
 #include <stdlib.h>
